@@ -1,0 +1,1 @@
+"""Questions about the facts: templates and attribution, spend, movers, repeats, periodicity."""

@@ -1,0 +1,1 @@
+"""Vega-Lite specifications, built from prepared rows; no drawing code of ours."""

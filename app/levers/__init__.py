@@ -1,0 +1,1 @@
+"""The ways to spend less, one file each, in the explicit tuple `LEVERS`."""

@@ -1,0 +1,1 @@
+"""Dated rates: compiled once into a wide table; models and their capabilities. Runs no SQL."""

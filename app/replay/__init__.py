@@ -1,0 +1,1 @@
+"""The cache primitive, provider cache rules, breakpoints and lifetimes, the counterfactual request stream."""

@@ -1,0 +1,56 @@
+"""Every setting, read once by `main` and `cli` from the environment and handed down as plain values."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from app.core.errors import UsageError
+
+
+def _setting(default: Any, env: str, help_text: str) -> Any:
+    return field(default=default, metadata={"env": env, "help": help_text})
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    data_dir: Path = _setting(Path("data"), "HALVE_DATA_DIR", "folder of the two stores, the inbox and the install key")
+    host: str = _setting("127.0.0.1", "HALVE_HOST", "address the dashboard listens on")
+    port: int = _setting(8080, "HALVE_PORT", "port the dashboard listens on")
+    allowed_hosts: str = _setting(
+        "127.0.0.1 localhost", "HALVE_ALLOWED_HOSTS", "host names under which the dashboard answers, space-separated"
+    )
+    zone: str = _setting("UTC", "HALVE_ZONE", "named time zone in which days are cut")
+    text: str = _setting("shared", "HALVE_TEXT", "which prompt text is kept: none, shared or all")
+    memory: str = _setting("1GB", "HALVE_MEMORY", "memory limit of the warehouse")
+    ingest_roots: str = _setting(
+        "", "HALVE_INGEST_ROOTS", "folders the service may read logs from, separated by ':'; empty allows none"
+    )
+    prices: str = _setting("", "HALVE_PRICES", "a file of negotiated rates laid over the price book")
+
+
+def load(environment: dict[str, str] | None = None) -> Settings:
+    """Settings from the environment.
+
+    Raises:
+        UsageError: a value that cannot be read as its type.
+    """
+    given = dict(os.environ) if environment is None else environment
+    values: dict[str, object] = {}
+    for item in fields(Settings):
+        text = given.get(item.metadata["env"])
+        if text is None:
+            continue
+        values[item.name] = _convert(item.metadata["env"], text, type(item.default))
+    return Settings(**values)
+
+
+def _convert(env: str, text: str, kind: type) -> object:
+    if kind is int:
+        try:
+            return int(text)
+        except ValueError as error:
+            raise UsageError(f"{env}={text!r} is no whole number.") from error
+    return Path(text) if issubclass(kind, Path) else text

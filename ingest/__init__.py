@@ -1,0 +1,1 @@
+"""What comes in: connectors obtain bytes, formats read records, the pipeline fingerprints and stores them."""

@@ -1,0 +1,1 @@
+"""How bytes are obtained: files and folders, a watched folder, HTTP sources."""

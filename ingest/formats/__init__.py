@@ -1,0 +1,1 @@
+"""The formats Halve reads, one file each, in the explicit tuple `FORMATS`."""

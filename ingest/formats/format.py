@@ -1,0 +1,46 @@
+"""What a format is: the layout of one record and its token convention, as a value holding functions.
+
+`parse` is pure and total: it never raises on any JSON value, keeps what it can and says what it could not use.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from app.core.usage import Billing, Rejected, UsageEvent
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a record stands: the source's name, the file as given, and the 1-based line or index in it."""
+
+    source: str
+    file: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """One layout of a usage record.
+
+    Attributes:
+        name: the slug used on the command line, in columns and in the documentation.
+        title: how people call it.
+        convention: one sentence: which counters of this layout contain which others.
+        billing: what its tokens mean in money unless the user says otherwise.
+        detect: a score from 0 (not this) to 1 (certainly this) for one decoded JSON record.
+        parse: the events of one decoded JSON record; may yield none, one or several.
+        provider_logs: false for traces that only `halve replay` can use.
+    """
+
+    name: str
+    title: str
+    convention: str
+    billing: Billing
+    detect: Callable[[Any], float]
+    parse: Callable[[Any, Origin], Iterator[UsageEvent | Rejected]]
+    provider_logs: bool = True

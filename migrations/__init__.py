@@ -1,0 +1,1 @@
+"""Migrations of both stores: `control/` is Alembic, `warehouse/NNNN_name.sql` is numbered."""
