@@ -38,7 +38,7 @@ def load(environment: dict[str, str] | None = None) -> Settings:
         UsageError: a value that cannot be read as its type.
     """
     given = dict(os.environ) if environment is None else environment
-    values: dict[str, object] = {}
+    values: dict[str, Any] = {}
     for item in fields(Settings):
         text = given.get(item.metadata["env"])
         if text is None:
@@ -47,7 +47,7 @@ def load(environment: dict[str, str] | None = None) -> Settings:
     return Settings(**values)
 
 
-def _convert(env: str, text: str, kind: type) -> object:
+def _convert(env: str, text: str, kind: type) -> Any:
     if kind is int:
         try:
             return int(text)
