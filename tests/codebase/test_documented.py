@@ -1,0 +1,67 @@
+"""What a reader can type, set or see is in the documentation."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+
+import click
+
+from app.cli import main
+from app.levers import LEVERS
+from app.settings import Settings
+from ingest.formats import FORMATS
+
+ROOT = Path(__file__).resolve().parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+
+
+def commands(group: click.Group, prefix: str = "halve") -> list[str]:
+    found = []
+    for name, command in group.commands.items():
+        if isinstance(command, click.Group):
+            found += commands(command, f"{prefix} {name}")
+        else:
+            found.append(f"{prefix} {name}")
+    return found
+
+
+def test_every_command_is_in_the_readme() -> None:
+    assert [name for name in commands(main) if name not in README] == []
+
+
+def test_every_command_says_what_it_does() -> None:
+    for name in commands(main):
+        command: click.Command = main
+        for word in name.split()[1:]:
+            assert isinstance(command, click.Group)
+            command = command.commands[word]
+        assert command.help, name
+        assert len(command.help) > 20, name
+
+
+def test_every_setting_is_in_the_readme() -> None:
+    assert [item.metadata["env"] for item in fields(Settings) if f"`{item.metadata['env']}`" not in README] == []
+
+
+def test_every_lever_is_documented() -> None:
+    assert [lever.name for lever in LEVERS if f"`{lever.name}`" not in README] == []
+
+
+def test_every_format_is_documented_with_its_convention() -> None:
+    assert [item.name for item in FORMATS if f"`{item.name}`" not in README] == []
+    assert [item.name for item in FORMATS if len(item.convention) < 20] == []
+
+
+def test_every_page_is_documented() -> None:
+    pages = sorted(path.stem for path in (ROOT / "app/web/pages").glob("*.py") if path.stem != "__init__")
+    assert pages
+    assert [name for name in pages if f"app/web/pages/{name}.py" not in ARCHITECTURE] == []
+
+
+def test_every_target_of_the_makefile_says_what_it_does() -> None:
+    lines = (ROOT / "Makefile").read_text(encoding="utf-8").splitlines()
+    phony = next(line for line in lines if line.startswith(".PHONY")).split()[1:]
+    described = {line.split(":")[0] for line in lines if "## " in line}
+    assert set(phony) <= described
