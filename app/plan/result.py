@@ -1,7 +1,7 @@
 """What an analysis says: plain frozen values for pages, JSON, mail and the terminal.
 
 Every `*_usd` is decimal USD text of the analysed window, never a float; a figure that is not known is None, never "0".
-Multiply by `PlanResult.per_30_days` for a monthly figure (`monthly`), which is None where the window is too thin for one.
+`PlanResult.monthly` scales an amount to 30 days; it gives None where the window is too thin for a monthly figure.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from app.levers.lever import Effort, Grade, Risk
+from app.levers.lever import Effort, Grade, Risk  # noqa: TC001  read at run time when a stored result is decoded
 
 Basis = Literal["paid", "list-price value"]
 FindingStatus = Literal["open", "in_progress", "done", "dismissed"]

@@ -1,0 +1,124 @@
+"""Configured sources and where each connector stands. Secrets are references, never values."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import sqlalchemy as sa
+
+from app.control.tables import cursors, sources
+from app.core.errors import NotFoundError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+RunState = Literal["never", "running", "ok", "failed"]
+SECRET_WORDS: Final = ("token", "secret", "password", "api_key", "apikey", "authorization", "credential")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One configured origin; `options` are its connector's own."""
+
+    name: str
+    kind: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    enabled: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class CursorState:
+    """Where a source stands: its connector's cursor, the last run and what went wrong in it."""
+
+    source: str
+    cursor: Any
+    state: RunState
+    last_run_us: int | None
+    error: str | None
+
+
+def save(engine: sa.Engine, source: Source, now_us: int) -> None:
+    """Add a source or replace its options; its cursor stays.
+
+    Raises:
+        UsageError: an option that names a secret holds a value instead of a reference.
+    """
+    _refuse_secrets(source)
+    values = {"kind": source.kind, "options": json.dumps(dict(source.options), sort_keys=True)}
+    with engine.begin() as connection:
+        changed = connection.execute(
+            sa.update(sources).where(sources.c.name == source.name).values(**values, enabled=source.enabled)
+        )
+        if changed.rowcount == 0:
+            connection.execute(
+                sa.insert(sources).values(name=source.name, **values, enabled=source.enabled, created_us=now_us)
+            )
+            connection.execute(sa.insert(cursors).values(source=source.name, state="never"))
+
+
+def _refuse_secrets(source: Source) -> None:
+    for name, value in source.options.items():
+        if any(word in name.lower() for word in SECRET_WORDS) and not str(value).startswith(("env:", "file:")):
+            raise UsageError(
+                f"Option {name!r} of source {source.name!r} would store a secret. "
+                "Give a reference instead: env:NAME for a variable or file:PATH for a file."
+            )
+
+
+def remove(engine: sa.Engine, name: str) -> None:
+    """Forget a source and its cursor; stored requests stay.
+
+    Raises:
+        NotFoundError: no such source.
+    """
+    with engine.begin() as connection:
+        if connection.execute(sa.delete(sources).where(sources.c.name == name)).rowcount == 0:
+            raise NotFoundError(f"No source is named {name!r}.")
+
+
+def all_sources(engine: sa.Engine) -> list[Source]:
+    """Every configured source, by name."""
+    query = sa.select(sources).order_by(sources.c.name)
+    with engine.connect() as connection:
+        return [Source(row.name, row.kind, json.loads(row.options), row.enabled) for row in connection.execute(query)]
+
+
+def cursor(engine: sa.Engine, source: str) -> CursorState:
+    """Where a source stands.
+
+    Raises:
+        NotFoundError: no such source.
+    """
+    with engine.connect() as connection:
+        row = connection.execute(sa.select(cursors).where(cursors.c.source == source)).one_or_none()
+    if row is None:
+        raise NotFoundError(f"No source is named {source!r}.")
+    held = None if row.cursor is None else json.loads(row.cursor)
+    return CursorState(row.source, held, row.state, row.last_run_us, row.error)
+
+
+def advance(engine: sa.Engine, source: str, position: Any, now_us: int) -> None:
+    """Store a connector's cursor after its rows are safe; `position` is any JSON value.
+
+    Raises:
+        NotFoundError: no such source.
+    """
+    text = json.dumps(position, sort_keys=True)
+    _update(engine, source, {"cursor": text, "state": "ok", "last_run_us": now_us, "error": None})
+
+
+def set_run_state(engine: sa.Engine, source: str, state: RunState, now_us: int, error: str | None = None) -> None:
+    """Note that a run began, ended or failed; the cursor stays where it was.
+
+    Raises:
+        NotFoundError: no such source.
+    """
+    _update(engine, source, {"state": state, "last_run_us": now_us, "error": error})
+
+
+def _update(engine: sa.Engine, source: str, values: dict[str, Any]) -> None:
+    with engine.begin() as connection:
+        if connection.execute(sa.update(cursors).where(cursors.c.source == source).values(**values)).rowcount == 0:
+            raise NotFoundError(f"No source is named {source!r}.")
