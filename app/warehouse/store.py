@@ -1,7 +1,7 @@
-"""`Warehouse`: owns the DuckDB file of one process; a cursor for each reader, one lock for writers.
+"""`Warehouse`: owns the DuckDB files of one process; a cursor for each reader, one lock for writers.
 
-`memory_limit` and `temp_directory` bound it; external access is shut after opening except the data folder, so no
-query can read another file. Extensions are never installed at run time.
+Two files: `warehouse.duckdb` (facts) and `contents.duckdb` (prompt texts, attached as `texts`). Memory, spill space and
+file access are bounded before the configuration is locked: no query can read a file outside the data folder.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 STORAGE_VERSION = "v1.5.0"
+MAX_SPILL = "50GB"
+CHECKPOINT_AT = "256MB"
 
 
 class Session:
@@ -30,18 +32,18 @@ class Session:
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self.connection = connection
 
-    def frame(self, name: str, relations: Mapping[str, str] | None = None, **values: object) -> pl.DataFrame:
+    def frame(self, name: str, /, relations: Mapping[str, str] | None = None, **values: object) -> pl.DataFrame:
         """Run a named query and return all its rows as a Polars frame."""
         sql, bound = _prepare(name, relations, values)
         frame: pl.DataFrame = self.connection.sql(sql, params=bound).pl()
         return frame
 
-    def rows(self, name: str, relations: Mapping[str, str] | None = None, **values: object) -> list[tuple[Any, ...]]:
+    def rows(self, name: str, /, relations: Mapping[str, str] | None = None, **values: object) -> list[tuple[Any, ...]]:
         """Run a named query and return all its rows as tuples."""
         sql, bound = _prepare(name, relations, values)
         return self.connection.execute(sql, bound).fetchall()
 
-    def execute(self, name: str, relations: Mapping[str, str] | None = None, **values: object) -> None:
+    def execute(self, name: str, /, relations: Mapping[str, str] | None = None, **values: object) -> None:
         """Run a named statement (or several, separated by semicolons) for its effect."""
         sql, bound = _prepare(name, relations, values)
         self.connection.execute(sql, bound)
@@ -49,6 +51,14 @@ class Session:
     def register(self, name: str, frame: pl.DataFrame) -> None:
         """Make a Polars frame readable as a relation of this cursor."""
         self.connection.register(name, frame)
+
+    def unregister(self, name: str) -> None:
+        """Forget a registered frame, so that its memory can go."""
+        self.connection.unregister(name)
+
+    def script(self, sql: str) -> None:
+        """Run the text of a migration file. Everything else is a named query."""
+        self.connection.execute(sql)
 
 
 def _prepare(
@@ -64,23 +74,45 @@ class Warehouse:
 
     def __init__(self, directory: Path | None, *, memory_limit: str = "1GB", threads: int = 2) -> None:
         self.directory = directory
+        self.memory_limit = memory_limit
+        self.threads = threads
         self.write_lock = threading.RLock()
-        path = ":memory:" if directory is None else str(directory / "warehouse.duckdb")
-        try:
-            self._connection = duckdb.connect(path, config={"memory_limit": memory_limit, "threads": threads})
-        except duckdb.IOException as error:
-            raise UnavailableError(
-                f"The warehouse {path} cannot be opened: {error}. Another Halve process may hold it; "
-                "stop that process, or let it do the work."
-            ) from error
+        self._connection = self._open()
 
     @contextmanager
-    def session(self) -> Iterator[Session]:
-        """A reader's cursor, closed afterwards."""
+    def session(self, *, timeout_s: float | None = None) -> Iterator[Session]:
+        """A reader's cursor, closed afterwards; what still runs after `timeout_s` seconds is interrupted.
+
+        Raises:
+            UnavailableError: the time-out passed, the disk is full, or the store had to be closed and opened again.
+        """
         cursor = self._connection.cursor()
+        alarm = None if timeout_s is None else threading.Timer(timeout_s, cursor.interrupt)
+        if alarm is not None:
+            alarm.daemon = True
+            alarm.start()
         try:
             yield Session(cursor)
+        except duckdb.InterruptException as error:
+            if timeout_s is None:
+                raise
+            raise UnavailableError(
+                f"The query did not end within {timeout_s:g} s and was stopped. Choose a shorter period."
+            ) from error
+        except duckdb.FatalException as error:
+            self._reopen()
+            raise UnavailableError(
+                f"The warehouse failed and was opened again: {_first_line(error)}. Nothing that was committed is lost; "
+                "see that the disk has room, then repeat what you did."
+            ) from error
+        except duckdb.IOException as error:
+            raise UnavailableError(
+                f"The warehouse could not write or read its files: {_first_line(error)}. Nothing that was committed is "
+                "lost; see that the disk has room and the data folder can be written, then repeat what you did."
+            ) from error
         finally:
+            if alarm is not None:
+                alarm.cancel()
             cursor.close()
 
     @contextmanager
@@ -90,10 +122,80 @@ class Warehouse:
             session.connection.execute("BEGIN")
             try:
                 yield session
+                session.connection.execute("COMMIT")
             except BaseException:
-                session.connection.execute("ROLLBACK")
+                _roll_back(session.connection)
                 raise
-            session.connection.execute("COMMIT")
 
     def close(self) -> None:
         self._connection.close()
+
+    def _reopen(self) -> None:
+        with self.write_lock:
+            self._connection.close()
+            self._connection = self._open()
+
+    def _open(self) -> duckdb.DuckDBPyConnection:
+        facts, texts = ":memory:", ":memory:"
+        if self.directory is not None:
+            self._make_directory(self.directory)
+            facts, texts = str(self.directory / "warehouse.duckdb"), str(self.directory / "contents.duckdb")
+        try:
+            connection = duckdb.connect(
+                facts,
+                config={
+                    "memory_limit": self.memory_limit,
+                    "threads": self.threads,
+                    "storage_compatibility_version": STORAGE_VERSION,
+                    "preserve_insertion_order": False,
+                    "autoinstall_known_extensions": False,
+                    "autoload_known_extensions": False,
+                    "checkpoint_threshold": CHECKPOINT_AT,
+                },
+            )
+            _attach_and_lock(connection, texts, self.directory)
+        except (duckdb.IOException, duckdb.BinderException) as error:
+            raise UnavailableError(
+                f"The warehouse {facts} cannot be opened: {_first_line(error)}. Another Halve process may hold it; "
+                "stop that process, or let it do the work."
+            ) from error
+        return connection
+
+    @staticmethod
+    def _make_directory(directory: Path) -> None:
+        try:
+            directory.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UnavailableError(
+                f"The data folder {directory} cannot be made: {error.strerror}. Name another one with HALVE_DATA_DIR."
+            ) from error
+
+
+def _attach_and_lock(connection: duckdb.DuckDBPyConnection, texts: str, directory: Path | None) -> None:
+    """Attach the texts, then shut every door that a query could open; the order matters."""
+    version = "" if directory is None else f" (STORAGE_VERSION {_quoted(STORAGE_VERSION)})"
+    connection.execute(f"ATTACH {_quoted(texts)} AS texts{version}")
+    if directory is not None:
+        home = str(directory.resolve())
+        connection.execute(f"SET temp_directory = {_quoted(home + '/spill')}")
+        connection.execute(f"SET max_temp_directory_size = {_quoted(MAX_SPILL)}")
+        connection.execute(f"SET allowed_directories = [{_quoted(home + '/')}]")
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")
+
+
+def _roll_back(connection: duckdb.DuckDBPyConnection) -> None:
+    try:
+        connection.execute("ROLLBACK")
+    except duckdb.Error:
+        # A failed COMMIT has already ended the transaction and a fatal error has ended the connection; either way
+        # nothing of it stands, and the first error is the one to report.
+        return
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().splitlines()[0]

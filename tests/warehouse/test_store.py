@@ -1,0 +1,85 @@
+"""The store: its files, its doors and its transactions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import duckdb
+import polars as pl
+import pytest
+
+from app.core.errors import ConflictError, UnavailableError
+from app.warehouse.migrate import available, migrate
+from app.warehouse.store import Warehouse
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_migrations_run_once_and_in_order(tmp_path: Path) -> None:
+    warehouse = Warehouse(tmp_path)
+    assert migrate(warehouse) == [version for version, _, _ in available()]
+    assert migrate(warehouse) == []
+    warehouse.close()
+    reopened = Warehouse(tmp_path)
+    assert migrate(reopened) == []
+    with reopened.session() as session:
+        assert session.connection.execute("SELECT count(*) FROM requests").fetchall() == [(0,)]
+        assert session.connection.execute("SELECT count(*) FROM contents").fetchall() == [(0,)]
+    reopened.close()
+
+
+def test_a_store_of_a_newer_version_is_refused(tmp_path: Path) -> None:
+    warehouse = Warehouse(tmp_path)
+    migrate(warehouse)
+    with warehouse.writing() as session:
+        session.execute("migrate.record", version=9999, name="later", applied_us=0)
+    with pytest.raises(ConflictError, match="newer"):
+        migrate(warehouse)
+    warehouse.close()
+
+
+@pytest.mark.parametrize("in_memory", [True, False])
+def test_no_query_reads_a_file_outside_the_data_folder(tmp_path: Path, in_memory: bool) -> None:
+    warehouse = Warehouse(None if in_memory else tmp_path)
+    with warehouse.session() as session:
+        for attempt in ("SELECT * FROM read_text('/etc/passwd')", "ATTACH '/tmp/other.duckdb' AS other"):
+            with pytest.raises(duckdb.PermissionException):
+                session.connection.execute(attempt)
+        with pytest.raises(duckdb.InvalidInputException, match="locked"):
+            session.connection.execute("SET memory_limit = '64GB'")
+        session.register("given", pl.DataFrame({"x": [1, 2]}))
+        assert session.connection.execute("SELECT sum(x) FROM given").fetchall() == [(3,)]
+    warehouse.close()
+
+
+def test_a_failed_write_leaves_nothing(tmp_path: Path) -> None:
+    warehouse = Warehouse(tmp_path)
+    migrate(warehouse)
+
+    def fail_half_way() -> None:
+        with warehouse.writing() as session:
+            session.execute("migrate.record", version=77, name="never", applied_us=0)
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail_half_way()
+    with warehouse.session() as session:
+        assert (77,) not in session.rows("migrate.versions")
+    warehouse.close()
+
+
+def test_a_query_over_its_time_is_stopped() -> None:
+    warehouse = Warehouse(None)
+    endless = "SELECT count(*) FROM range(100000000) a, range(100000000) b WHERE (a.range * b.range) % 7 = 3"
+    with pytest.raises(UnavailableError, match="did not end"), warehouse.session(timeout_s=0.2) as session:
+        session.connection.execute(endless)
+    with warehouse.session() as session:
+        assert session.connection.execute("SELECT 1").fetchall() == [(1,)]
+    warehouse.close()
+
+
+def test_a_second_process_is_told_who_may_hold_the_store(tmp_path: Path) -> None:
+    (tmp_path / "warehouse.duckdb").mkdir()
+    with pytest.raises(UnavailableError, match="cannot be opened"):
+        Warehouse(tmp_path)
