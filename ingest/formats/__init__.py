@@ -1,1 +1,49 @@
-"""The formats Halve reads, one file each, in the explicit tuple `FORMATS`."""
+"""The formats Halve reads, one file each, in the explicit tuple `FORMATS`, and their detection by content."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from app.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from ingest.formats.format import Format
+
+FORMATS: Final[tuple[Format, ...]] = ()
+DETECTION_RECORDS: Final = 200
+MIN_SCORE: Final = 0.5
+
+
+def detect_format(records: Iterable[Any], path: Path | str = "") -> Format | None:
+    """The format whose layout the first records show best, or None where none does.
+
+    Each record gives every format a score from 0 to 1. Formats are ranked by their best record, then by their sum, then
+    by their place in `FORMATS`, so the same records always give the same answer. The path is only a tie-breaker: a
+    format's name in it decides between equals.
+    """
+    best: Format | None = None
+    best_rank: tuple[float, float, bool] = (0.0, 0.0, False)
+    sample = [record for record, _ in zip(records, range(DETECTION_RECORDS), strict=False)]
+    for candidate in FORMATS:
+        scores = [candidate.detect(record) for record in sample]
+        top = max(scores, default=0.0)
+        rank = (top, sum(scores), candidate.name in str(path))
+        if top >= MIN_SCORE and rank > best_rank:
+            best, best_rank = candidate, rank
+    return best
+
+
+def format_named(name: str) -> Format:
+    """The format of that name.
+
+    Raises:
+        UsageError: no such format; the message lists them.
+    """
+    for candidate in FORMATS:
+        if candidate.name == name:
+            return candidate
+    known = ", ".join(candidate.name for candidate in FORMATS)
+    raise UsageError(f"There is no format named {name!r}. Halve reads: {known}.")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from app.core.usage import Billing, Rejected, UsageEvent
 
@@ -35,6 +35,9 @@ class Format:
         detect: a score from 0 (not this) to 1 (certainly this) for one decoded JSON record.
         parse: the events of one decoded JSON record; may yield none, one or several.
         provider_logs: false for traces that only `halve replay` can use.
+        gather: joins records that only together are one call (stream events written one a line): takes and gives
+            (line, record) pairs in order, holds a bounded number back, passes everything else through. None where
+            every record stands alone.
     """
 
     name: str
@@ -44,3 +47,4 @@ class Format:
     detect: Callable[[Any], float]
     parse: Callable[[Any, Origin], Iterator[UsageEvent | Rejected]]
     provider_logs: bool = True
+    gather: Callable[[Iterable[tuple[int, Any]]], Iterator[tuple[int, Any]]] | None = None

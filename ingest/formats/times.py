@@ -1,0 +1,96 @@
+"""Instants as logs write them: seconds, milliseconds, microseconds or nanoseconds since 1970, ISO 8601, HTTP dates.
+
+The unit of a number is decided by its size; anything outside 2015 to 2100 is no time of an LLM call and stays unknown.
+"""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from typing import Any, Final
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND: Final = timedelta(microseconds=1)
+FIRST_US: Final = (datetime(2015, 1, 1, tzinfo=UTC) - _EPOCH) // _MICROSECOND
+LAST_US: Final = (datetime(2100, 1, 1, tzinfo=UTC) - _EPOCH) // _MICROSECOND
+
+
+def instant(value: Any, field: str, warnings: list[str]) -> int | None:
+    """Microseconds UTC of a logged time.
+
+    Args:
+        value: a number or text; None is simply absent. Text without a zone is read as UTC and noted as
+            `zone_assumed:<field>`.
+        field: named in the warning `bad_time:<field>` where the value is no plausible time.
+        warnings: receives the codes.
+    """
+    if value is None or value == "":
+        return None
+    us = _text_us(value, field, warnings) if type(value) is str else _number_us(value)
+    if us is not None and FIRST_US <= us < LAST_US:
+        return us
+    warnings.append(f"bad_time:{field}")
+    return None
+
+
+def utc_instant(value: Any, field: str, warnings: list[str]) -> int | None:
+    """As `instant`, for layouts that document their zone-less text as UTC."""
+    noted: list[str] = []
+    us = instant(value, field, noted)
+    if us is None:
+        warnings += noted
+    return us
+
+
+def span_us(value: Any, unit_us: int) -> int | None:
+    """A duration in a unit of `unit_us` microseconds; None where it is no finite number of at least 0."""
+    number = _finite(value)
+    return None if number is None or number < 0 else round(number * unit_us)
+
+
+def _text_us(text: str, field: str, warnings: list[str]) -> int | None:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        number = _finite(text)
+        return _http_us(text) if number is None else _number_us(int(text) if text.strip().isdigit() else number)
+    if moment.tzinfo is None:
+        if text.strip().isdigit():  # 20260302 is also a compact ISO date; a bare number is read as a count
+            return _number_us(int(text))
+        warnings.append(f"zone_assumed:{field}")
+        moment = moment.replace(tzinfo=UTC)
+    return (moment - _EPOCH) // _MICROSECOND
+
+
+def _http_us(text: str) -> int | None:
+    try:
+        moment = parsedate_to_datetime(text)
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return (moment - _EPOCH) // _MICROSECOND
+
+
+def _number_us(value: Any) -> int | None:
+    number = value if type(value) is int else _finite(value)
+    if number is None or number <= 0:
+        return None
+    if number < 10**11:
+        return round(number * 1_000_000)
+    if number < 10**14:
+        return round(number * 1_000)
+    if number < 10**17:
+        return int(number)
+    return int(number) // 1_000
+
+
+def _finite(value: Any) -> float | None:
+    if type(value) is bool or not isinstance(value, (int, float, str)):
+        return None
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
