@@ -40,8 +40,9 @@ class Scope:
 class Candidate:
     """What a lever proposes for a scope; priced only by the plan.
 
-    `params` are the lever's own (target model, lifetime, marks); `assumptions` are sentences shown with the figure;
-    `evidence` are example request keys.
+    `params` are the lever's own (target model, lifetime, marks), JSON-ready; `assumptions` are sentences shown with the
+    figure; `evidence` are example request keys; `query` names the catalogue query that found it; `rules` name the
+    provider rule rows it rests on.
     """
 
     lever: str
@@ -51,6 +52,8 @@ class Candidate:
     params: Mapping[str, Any] = field(default_factory=dict)
     assumptions: tuple[str, ...] = ()
     evidence: tuple[int, ...] = ()
+    query: str = ""
+    rules: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +68,15 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """One draw of the uncertain parameters; `Draw()` is the central one."""
+    """One draw of the uncertain parameters; `Draw()` is the central one. All are factors on the central value.
+
+    `kappa` scales the cached reads of a counterfactual layout, `token_ratio` the tokens of another model, and
+    `batch_reads` the cached reads that survive the move to a batch tier.
+    """
 
     kappa: float = 1.0
     token_ratio: float = 1.0
+    batch_reads: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +87,17 @@ class Lever:
         name: slug, the same in URL, column, JSON and documentation.
         stage: place in the causal order: 10 waste, 20 exact repeats, 40 context edits, 50 model, 60 tier,
             70 cache layout, 80 output.
-        detect: candidates from the analysis session's temporary relation `stream` (see app/plan/stream.sql).
+        detect: candidates from the analysis session's temporary relations: `stream`, one row a request of the window
+            (queries/plan/stream.sql), and `model_options`, one row a (model of the stream, other model) pair
+            (app/plan/options.py).
         touch: creates the temporary table `touch_<name>(request_key, candidate)` for accepted candidates, where
             `candidate` is the index in the sequence given.
-        transform: cells in, cells out (columns: app/plan/cells); only rows with this lever's touched bit change.
+        transform: cells in, cells out; only rows where `at_<name>` (the index of the candidate that touches the
+            cell) is not null may change. It may set `share` (Float64, the part of the cell's requests that is still
+            sent), `provider` and `model_id`, `is_batch`, and the token columns `tok_*` (Float64 sums, never null).
+            A lever of stage 70 finds its replayed split of the prompt in `layout_<class>` for each input class that
+            a cache changes (tok_input, tok_cache_read, tok_cache_write_*), already in tokens of the cell's model.
+            All columns: app/plan/cells.py.
         describe: what to change.
         data: what the lever could and could not say about this log ("levers_data").
     """
