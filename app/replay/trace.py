@@ -1,7 +1,7 @@
 """`halve replay`: what a prefix cache with a given lifetime would have served of a trace.
 
 A call is known by its block hashes (serving traces) or by its text. Both become boundaries of the cache primitive:
-blocks as they are, texts through their exact prefix tree. Capacity is unlimited and every call writes all of its prompt.
+blocks as they are, texts through their exact prefix tree. Capacity is unlimited; every call writes its whole prompt.
 """
 
 from __future__ import annotations
