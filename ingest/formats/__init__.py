@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from app.core.errors import UsageError
+from ingest.formats.exchanges import EXCHANGE_FORMATS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 
     from ingest.formats.format import Format
 
-FORMATS: Final[tuple[Format, ...]] = ()
+FORMATS: Final[tuple[Format, ...]] = (*EXCHANGE_FORMATS,)
 DETECTION_RECORDS: Final = 200
 MIN_SCORE: Final = 0.5
 

@@ -1,0 +1,140 @@
+"""What the envelope knows beyond the bodies: times, outcome, who asked, tags. Explicit fields win over the bodies'."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from app.core.usage import Status, UsageEvent, tokens_in
+from ingest.formats import providers
+from ingest.formats.envelope import Exchange, meta
+from ingest.formats.fields import compact, integer, text
+from ingest.formats.openai_chat import error_text
+from ingest.formats.times import instant, span_us
+
+_MS: Final = 1_000
+_S: Final = 1_000_000
+STATUSES: Final[dict[str, Status]] = {
+    "ok": "ok", "success": "ok", "succeeded": "ok", "completed": "ok", "200": "ok",
+    "error": "error", "failure": "error", "failed": "error", "fail": "error",
+    "timeout": "timeout", "timed_out": "timeout",
+    "aborted": "aborted", "cancelled": "aborted", "canceled": "aborted", "abandoned": "aborted",
+}  # fmt: skip
+TIMEOUT_STATUSES: Final = (408, 504)
+# Refused before any token was made; 408, 409 and 5xx may still be billed.
+UNBILLED_STATUSES: Final = frozenset((400, 401, 402, 403, 404, 405, 413, 415, 422, 429))
+
+
+def dress(event: UsageEvent, exchange: Exchange, warnings: list[str]) -> None:
+    """Complete the event of an exchange from its envelope, and attach the warnings."""
+    if exchange.outer:
+        known = meta(exchange.outer)
+        _when(event, known, warnings)
+        _outcome(event, exchange, known)
+        _identity(event, known)
+        _labels(event, known)
+    elif event.status == "ok" and exchange.response is not None and event.error is not None:
+        event.status = "error"
+    if event.source_record is None:
+        event.source_record = event.provider_response_id
+    if warnings:
+        event.warnings = warnings
+
+
+def read_tags(value: Any, tags: dict[str, str]) -> None:
+    """Add tags given as an object, as a list of `name:value` texts, or as JSON text of either."""
+    if type(value) is dict:
+        for key, given in value.items():
+            if given is not None and given != "":
+                tags[key] = given if type(given) is str else compact(given)
+    elif type(value) is list:
+        for item in value:
+            if type(item) is str and item:
+                name, colon, given = item.partition(":")
+                tags[name if colon and given else item] = given if colon and given else "true"
+
+
+def _when(event: UsageEvent, known: dict[str, Any], warnings: list[str]) -> None:
+    start = instant(known.get("start"), "start", warnings)
+    if start is None and event.start_us is None:
+        start = instant(known.get("date"), "date", warnings)
+    if start is not None:
+        event.start_us = start
+    end = instant(known.get("end"), "end", warnings)
+    if end is None and event.start_us is not None:
+        lasted = span_us(known.get("latency_ms"), _MS)
+        if lasted is None:
+            lasted = span_us(known.get("latency_s"), _S)
+        end = event.start_us + lasted if lasted is not None else None
+    if end is not None:
+        event.end_us = end
+    event.first_token_us = instant(known.get("first"), "first_token", warnings)
+    if event.first_token_us is None and event.start_us is not None:
+        waited = span_us(known.get("ttft_ms"), _MS)
+        event.first_token_us = event.start_us + waited if waited is not None else None
+    if "itl_p50_ms" in known or "itl_p99_ms" in known:
+        event.itl_p50_us = span_us(known.get("itl_p50_ms"), _MS)
+        event.itl_p99_us = span_us(known.get("itl_p99_ms"), _MS)
+
+
+def _outcome(event: UsageEvent, exchange: Exchange, known: dict[str, Any]) -> None:
+    status = known.get("status")
+    http = integer(status)
+    if http is not None:
+        event.http_status = http
+        if http >= 400:
+            set_http_error(event, http)
+    elif type(status) is str and exchange.outer is not exchange.response:
+        event.status = STATUSES.get(status.lower(), event.status)
+    error = known.get("error")
+    if error and exchange.outer is not exchange.response:
+        event.error = event.error or error_text(error)
+        if event.status == "ok":
+            event.status = "timeout" if "timeout" in str(event.error).lower() else "error"
+    if exchange.response is None and exchange.chunks is None and event.status == "ok":
+        event.status = "error" if http is None or http >= 300 else "aborted"
+
+
+def set_http_error(event: UsageEvent, http: int) -> None:
+    """The status of a failed HTTP call, and whether it is known that nothing was billed."""
+    event.status = "timeout" if http in TIMEOUT_STATUSES else "error"
+    event.not_billed = http in UNBILLED_STATUSES and tokens_in(event) is None
+
+
+def _identity(event: UsageEvent, known: dict[str, Any]) -> None:
+    event.source_record = text(known.get("id"))
+    event.trace_id = text(known.get("trace"))
+    event.parent_id = text(known.get("parent")) or event.parent_id
+    event.session_id = text(known.get("session"))
+    event.user = text(known.get("user")) or event.user
+    event.api_key = text(known.get("key"))
+    event.api_key_alias = text(known.get("key_alias"))
+    event.account = text(known.get("account"))
+    event.region = text(known.get("region"))
+    event.model = event.model or text(known.get("model"))
+    served_by = text(known.get("provider")) or providers.from_host(known.get("host"))
+    if served_by is not None:
+        event.provider = served_by.lower()
+    if known.get("batch") is True:
+        event.is_batch = True
+    event.attempt = integer(known.get("attempt"))
+    event.retry_of = text(known.get("retry_of"))
+    deployment = text(known.get("deployment"))
+    if deployment is not None:
+        event.price_context = {**(event.price_context or {}), "deployment": deployment}
+
+
+def _labels(event: UsageEvent, known: dict[str, Any]) -> None:
+    tags = event.tags or {}
+    if "metadata" in known:
+        read_tags(known["metadata"], tags)
+    if "tags" in known:
+        read_tags(known["tags"], tags)
+    for name in ("feature", "team", "environment"):
+        value = text(known.get(name))
+        if value is not None:
+            tags[name] = value
+    if "environment" not in tags and "env" in tags:
+        tags["environment"] = tags["env"]
+    event.tags = tags or None
+    if event.session_id is None:
+        event.session_id = tags.get("session_id")

@@ -1,0 +1,166 @@
+"""Provider exchanges: which API's bodies a record holds, and the reading of all of them by one parse.
+
+One file often mixes APIs (a gateway's log, recorded HTTP traffic), so a record says itself which layout reads it. The
+format named for a file is the layout that most of its records have; its token convention never leaks to another's.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from app.core.usage import Rejected, UsageEvent
+from ingest.formats import anthropic_messages, openai_chat, openai_completions, openai_responses
+from ingest.formats.dressing import dress
+from ingest.formats.envelope import STREAM_EVENTS, Exchange, unwrap
+from ingest.formats.format import Format
+from ingest.formats.streams import gather
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from ingest.formats.format import Origin
+    from ingest.formats.layout import Layout
+
+LAYOUTS: Final[tuple[Layout, ...]] = (
+    openai_chat.LAYOUT,
+    openai_responses.LAYOUT,
+    anthropic_messages.LAYOUT,
+    openai_completions.COMPLETIONS,
+    openai_completions.EMBEDDINGS,
+)
+_BY_NAME: Final = {layout.name: layout for layout in LAYOUTS}
+_OBJECTS: Final = {
+    "chat.completion": "openai_chat",
+    "chat.completion.chunk": "openai_chat",
+    "response": "openai_responses",
+    "text_completion": "openai_completions",
+}
+
+
+def parse(record: Any, origin: Origin) -> Iterator[UsageEvent | Rejected]:
+    """The event of one exchange, or why it is none."""
+    exchange = unwrap(record)
+    if type(exchange) is Rejected:
+        yield exchange
+        return
+    assert type(exchange) is Exchange
+    name = layout_of(exchange)
+    layout = _BY_NAME.get(name)
+    if layout is None:
+        yield Rejected(f"not read: {name}")
+        return
+    warnings: list[str] = []
+    event = layout.read(exchange, warnings)
+    dress(event, exchange, warnings)
+    yield event
+
+
+def layout_of(exchange: Exchange) -> str:
+    """The name of the layout that reads this exchange; else what it is, in words."""
+    response = exchange.response
+    if exchange.chunks is not None:
+        return _layout_of_stream(exchange.chunks)
+    if response is not None:
+        kind = response.get("object")
+        if type(kind) is str:
+            return _OBJECTS.get(kind) or _layout_of_object(kind, response)
+        found = _layout_of_body(response)
+        if found is not None:
+            return found
+    if exchange.request is not None:
+        return _layout_of_request(exchange.request, exchange.outer)
+    return "a record without a provider's response or request"
+
+
+def _layout_of_object(kind: str, response: dict[str, Any]) -> str:
+    if kind == "list":
+        data = response.get("data")
+        if type(data) is list and data and type(data[0]) is dict and data[0].get("object") == "embedding":
+            return "openai_embeddings"
+        return "a list response of another endpoint"
+    if kind.startswith("thread."):
+        return f"an Assistants {kind.removeprefix('thread.')} ({kind})"
+    if "choices" in response and "usage" in response:
+        return "openai_chat"
+    return f"a {kind} object"
+
+
+def _layout_of_body(response: dict[str, Any]) -> str | None:
+    """Bodies without `object`: Anthropic messages, and servers that leave it out."""
+    kind = response.get("type")
+    if kind == "message":
+        return "anthropic_messages"
+    usage = response.get("usage")
+    if type(usage) is dict:
+        return _layout_of_usage(usage, response)
+    if type(response.get("choices")) is list:
+        return "openai_chat"
+    return None
+
+
+def _layout_of_usage(usage: dict[str, Any], response: dict[str, Any]) -> str | None:
+    if "prompt_tokens" in usage or "completion_tokens" in usage:
+        return "openai_chat"
+    if "input_tokens" in usage or "output_tokens" in usage:
+        inclusive = "total_tokens" in usage or "input_tokens_details" in usage
+        return "openai_responses" if inclusive and "content" not in response else "anthropic_messages"
+    return None
+
+
+def _layout_of_stream(chunks: list[dict[str, Any]]) -> str:
+    for chunk in chunks:
+        kind, name = chunk.get("type"), chunk.get("object")
+        if type(name) is str and name in _OBJECTS:
+            return _OBJECTS[name]
+        if type(name) is str and name.startswith("thread."):
+            return f"an Assistants stream ({name})"
+        if type(kind) is str and kind.startswith("response."):
+            return "openai_responses"
+        if type(kind) is str and kind in STREAM_EVENTS:
+            started = any(event.get("type") == "message_start" for event in chunks)
+            return "anthropic_messages" if started else f"a {kind} event without its message_start"
+        if "choices" in chunk:
+            return "openai_chat"
+    return "an empty or unknown event stream"
+
+
+def _layout_of_request(request: dict[str, Any], outer: dict[str, Any]) -> str:
+    """The layout of a call that got no body: a failed or abandoned one."""
+    place = f"{outer.get('path') or ''} {outer.get('url') or ''} {outer.get('endpoint') or ''}"
+    if "messages" in request:
+        model = request.get("model")
+        anthropic = "system" in request or "/messages" in place or (type(model) is str and model.startswith("claude"))
+        return "anthropic_messages" if anthropic and "/chat/completions" not in place else "openai_chat"
+    if "input" in request:
+        embedding = "embedding" in place or "embedding" in str(request.get("model"))
+        return "openai_embeddings" if embedding else "openai_responses"
+    return "openai_completions" if "prompt" in request else "a request of an unknown endpoint"
+
+
+def _detector(name: str) -> Callable[[Any], float]:
+    def detect(record: Any) -> float:
+        exchange = unwrap(record)
+        if type(exchange) is not Exchange or layout_of(exchange) != name:
+            return 0.0
+        if exchange.chunks is not None:
+            return 1.0
+        response = exchange.response
+        if response is None:
+            return 0.7
+        return 1.0 if type(response.get("object")) is str or response.get("type") == "message" else 0.7
+
+    return detect
+
+
+EXCHANGE_FORMATS: Final[tuple[Format, ...]] = tuple(
+    Format(
+        name=layout.name,
+        title=layout.title,
+        convention=layout.convention,
+        billing="api",
+        detect=_detector(layout.name),
+        parse=parse,
+        gather=gather,
+    )
+    for layout in LAYOUTS
+)

@@ -1,0 +1,184 @@
+"""Token classes of OpenAI-shaped usage: cached, written, audio and image tokens are inside the prompt count.
+
+Reasoning is inside the completion count, except where the record's own total shows that it stands beside it (xAI).
+The readings are those of the OpenAI SDK types (`completion_usage`, `response_usage`), of LiteLLM's `usage_object`
+(which adds the cache writes of other providers to the prompt, split by lifetime) and of DeepSeek's hit counter.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from app.core.usage import UsageEvent
+from ingest.formats.fields import count
+
+_NOTHING: Final[dict[str, Any]] = {}
+
+
+def read_usage(usage: dict[str, Any], event: UsageEvent, warnings: list[str], write_class: str) -> None:
+    """Fill the token classes of `event` from Chat (`prompt_tokens`) or Responses (`input_tokens`) usage.
+
+    Args:
+        usage: the usage object.
+        event: receives disjoint classes and `tok_total_reported`.
+        warnings: receives `bad_number:*`, `inconsistent_usage`, `sum_mismatch`.
+        write_class: the class of cache writes whose lifetime the usage does not say.
+    """
+    if "prompt_tokens" in usage or "completion_tokens" in usage:
+        prompt, completion = usage.get("prompt_tokens"), usage.get("completion_tokens")
+        in_details, out_details = usage.get("prompt_tokens_details"), usage.get("completion_tokens_details")
+    else:
+        prompt, completion = usage.get("input_tokens"), usage.get("output_tokens")
+        in_details, out_details = usage.get("input_tokens_details"), usage.get("output_tokens_details")
+    if in_details is None:
+        in_details = usage.get("prompt_token_details")  # Assistants spell it without the s
+    prompt = count(prompt, "input", warnings)
+    completion = count(completion, "output", warnings)
+    total = count(usage.get("total_tokens"), "total", warnings)
+    event.tok_total_reported = total
+    _read_input(usage, in_details if type(in_details) is dict else _NOTHING, prompt, event, warnings, write_class)
+    beside = _read_output(
+        out_details if type(out_details) is dict else _NOTHING, prompt, completion, total, event, warnings
+    )
+    if total is not None and prompt is not None and total != prompt + (completion or 0) + beside:
+        warnings.append("sum_mismatch")
+
+
+def _read_input(
+    usage: dict[str, Any],
+    details: dict[str, Any],
+    prompt: int | None,
+    event: UsageEvent,
+    warnings: list[str],
+    write_class: str,
+) -> None:
+    cached = details.get("cached_tokens")
+    if cached is None:
+        cached = usage.get("prompt_cache_hit_tokens", usage.get("cached_tokens", usage.get("cache_read_input_tokens")))
+    cached = count(cached, "cache_read", warnings)
+    audio = count(details.get("audio_tokens"), "input_audio", warnings) or 0
+    image = count(details.get("image_tokens"), "input_image", warnings) or 0
+    writes = _writes(usage, details, warnings, write_class)
+    written = sum(writes.values())
+    if prompt is None:
+        _inconsistent(bool(cached or written), warnings)
+        return
+    inside = (cached or 0) + written + audio + image
+    if inside > prompt:
+        cached, audio, image, written = _overlapping(cached or 0, written, audio, image, prompt, event, warnings)
+        writes = _cut(writes, written)
+        inside = cached + (event.tok_cache_read_audio or 0) + written + audio + image
+    event.tok_input = prompt - inside
+    event.tok_cache_read = cached
+    for name, value in writes.items():
+        setattr(event, name, value)
+    if audio:
+        event.tok_input_audio = audio
+    if image:
+        event.tok_input_image = image
+
+
+def _overlapping(
+    cached: int, written: int, audio: int, image: int, prompt: int, event: UsageEvent, warnings: list[str]
+) -> tuple[int, int, int, int]:
+    """Cached, audio, image and written tokens that fit the prompt.
+
+    Cached and audio tokens may be the same ones: their overlap is cached audio. What still does not fit was counted by
+    another convention: it is clamped and flagged.
+    """
+    overlap = min(cached + written + audio + image - prompt, cached, audio)
+    if overlap > 0 and cached + written <= prompt:
+        event.tok_cache_read_audio = overlap
+        cached, audio = cached - overlap, audio - overlap
+    room = prompt - (event.tok_cache_read_audio or 0)
+    if cached + written + audio + image > room:
+        warnings.append("inconsistent_usage")
+    fitted: list[int] = []
+    for value in (cached, written, audio, image):
+        fitted.append(min(value, room))
+        room -= fitted[-1]
+    return fitted[0], fitted[2], fitted[3], fitted[1]
+
+
+def _writes(usage: dict[str, Any], details: dict[str, Any], warnings: list[str], write_class: str) -> dict[str, int]:
+    total = details.get("cache_write_tokens")
+    if total is None:
+        total = details.get("cache_creation_tokens")
+    if total is None:
+        total = usage.get("cache_creation_input_tokens")
+    split = details.get("cache_write_tokens_details")
+    if split is None:
+        split = details.get("cache_creation_token_details")
+    if total is None and split is None:
+        return {}
+    total = count(total, "cache_write", warnings)
+    classes: dict[str, int] = {}
+    if type(split) is dict:
+        for key, name in _WRITE_SPLIT.items():
+            value = count(split.get(key), name[4:], warnings)
+            if value is not None:
+                classes[name] = classes.get(name, 0) + value
+    named = sum(classes.values())
+    if total is None:
+        return classes
+    if named > total:
+        warnings.append("inconsistent_usage")
+        return _cut(classes, total)
+    if total > named or not classes:
+        classes[write_class] = classes.get(write_class, 0) + total - named
+    return classes
+
+
+_WRITE_SPLIT: Final = {
+    "ttl_30m_tokens": "tok_cache_write_30m",
+    "ttl_12h_tokens": "tok_cache_write_12h",
+    "ephemeral_5m_input_tokens": "tok_cache_write_5m",
+    "ephemeral_30m_input_tokens": "tok_cache_write_30m",
+    "ephemeral_1h_input_tokens": "tok_cache_write_1h",
+    "ephemeral_12h_input_tokens": "tok_cache_write_12h",
+}
+
+
+def _cut(classes: dict[str, int], room: int) -> dict[str, int]:
+    fitted: dict[str, int] = {}
+    for name, value in classes.items():
+        fitted[name] = min(value, room)
+        room -= fitted[name]
+    return fitted
+
+
+def _read_output(
+    details: dict[str, Any],
+    prompt: int | None,
+    completion: int | None,
+    total: int | None,
+    event: UsageEvent,
+    warnings: list[str],
+) -> int:
+    """Fill the output classes; the reasoning tokens that stand beside the completion count are returned."""
+    reasoning = count(details.get("reasoning_tokens"), "reasoning", warnings)
+    audio = count(details.get("audio_tokens"), "output_audio", warnings) or 0
+    image = count(details.get("image_tokens"), "output_image", warnings) or 0
+    event.tok_reasoning = reasoning
+    if completion is None:
+        return 0
+    beside = 0
+    if reasoning and total is not None and total == (prompt or 0) + completion + reasoning:
+        beside = reasoning
+    elif (reasoning or 0) + audio + image > completion:
+        warnings.append("inconsistent_usage")
+        reasoning = min(reasoning or 0, completion)
+        audio = min(audio, completion - reasoning)
+        image = min(image, completion - reasoning - audio)
+        event.tok_reasoning = reasoning
+    event.tok_output = completion - ((reasoning or 0) - beside) - audio - image
+    if audio:
+        event.tok_output_audio = audio
+    if image:
+        event.tok_output_image = image
+    return beside
+
+
+def _inconsistent(wrong: bool, warnings: list[str]) -> None:
+    if wrong:
+        warnings.append("inconsistent_usage")

@@ -1,0 +1,59 @@
+"""Who served a call, from what a log says about it: a stated provider, the host called, or the family of the model's name.
+
+An unknown provider stays None; the price book then looks for the model alone.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+_HOSTS: Final = (
+    ("openai.azure.com", "azure"),
+    ("cognitiveservices.azure.com", "azure"),
+    ("services.ai.azure.com", "azure"),
+    ("api.openai.com", "openai"),
+    ("api.anthropic.com", "anthropic"),
+    ("openrouter.ai", "openrouter"),
+    ("generativelanguage.googleapis.com", "google"),
+    ("aiplatform.googleapis.com", "google"),
+    ("amazonaws.com", "aws"),
+    ("api.deepseek.com", "deepseek"),
+    ("api.groq.com", "groq"),
+    ("api.mistral.ai", "mistral"),
+    ("api.x.ai", "x-ai"),
+    ("api.together.xyz", "together"),
+    ("api.together.ai", "together"),
+    ("api.fireworks.ai", "fireworks"),
+    ("api.cohere.com", "cohere"),
+    ("api.perplexity.ai", "perplexity"),
+    ("api.cerebras.ai", "cerebras"),
+)
+_OPENAI_MODELS: Final = ("gpt-", "chatgpt-", "ft:gpt-", "o1", "o3", "o4", "text-embedding-", "davinci", "codex-", "whisper-")
+
+
+def from_host(host: Any) -> str | None:
+    """The provider whose address that is."""
+    if type(host) is not str or not host:
+        return None
+    for address, provider in _HOSTS:
+        if address in host:
+            return provider
+    return None
+
+
+def from_model(model: str | None) -> str | None:
+    """The maker that sells a model of this name under this bare name itself."""
+    if model is None:
+        return None
+    if model.startswith(_OPENAI_MODELS):
+        return "openai"
+    return "anthropic" if model.startswith("claude-") else None
+
+
+def write_class(model: str | None, provider: str | None) -> str:
+    """The class of cache writes whose lifetime a log does not say: the default lifetime of who served them."""
+    if provider in ("openai", "azure"):
+        return "tok_cache_write_30m"
+    if provider in ("anthropic", "aws", "bedrock"):
+        return "tok_cache_write_5m"
+    return "tok_cache_write_5m" if model is not None and "claude" in model else "tok_cache_write_30m"

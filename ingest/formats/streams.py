@@ -1,0 +1,56 @@
+"""Streams logged one event a line: the events of one answer are joined into one record, a list of them.
+
+OpenAI chunks carry the answer's id, so answers may be interleaved; Anthropic and Responses events carry none, so those
+between a start and its end belong together. At most 256 answers and 65,536 events are held open; the oldest is let go.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from ingest.formats.envelope import is_event
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+MAX_OPEN: Final = 256
+MAX_EVENTS: Final = 65_536
+_STARTS: Final = ("message_start", "response.created", "response.queued")
+_ENDS: Final = ("message_stop", "response.completed", "response.failed", "response.incomplete")
+
+
+def gather(records: Iterable[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
+    """Pass records through; the events of a stream come as one list at the line of the first."""
+    opened: dict[str, tuple[int, list[Any]]] = {}
+    held = 0
+    for line, record in records:
+        if type(record) is not dict or not is_event(record):
+            yield line, record
+            continue
+        name = _name(record)
+        if record.get("type") in _STARTS and name in opened and record.get("type") != "response.queued":
+            held -= len(opened[name][1])
+            yield opened.pop(name)
+        opened.setdefault(name, (line, []))[1].append(record)
+        held += 1
+        if _is_last(record):
+            held -= len(opened[name][1])
+            yield opened.pop(name)
+        while len(opened) > MAX_OPEN or held > MAX_EVENTS:
+            oldest = opened.pop(next(iter(opened)))
+            held -= len(oldest[1])
+            yield oldest
+    yield from opened.values()
+
+
+def _name(record: dict[str, Any]) -> str:
+    if record.get("object") == "chat.completion.chunk":
+        return f"chunk:{record.get('id')}"
+    return "responses" if str(record.get("type")).startswith("response.") else "messages"
+
+
+def _is_last(record: dict[str, Any]) -> bool:
+    if record.get("type") in _ENDS:
+        return True
+    # OpenAI's usage comes in a chunk of its own after the last choice; running usage (vLLM) has choices beside it
+    return record.get("object") == "chat.completion.chunk" and not record.get("choices") and bool(record.get("usage"))
