@@ -1,0 +1,135 @@
+"""How much of the truth the figures hold: priced share, untagged share, what has no price, how fresh each source is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from app.analysis.scope import spend_scope
+
+if TYPE_CHECKING:
+    from app.core.view import View
+    from app.warehouse.store import Session
+
+_RECENT_US = 7 * 24 * 3_600_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class UnpricedModel:
+    """A model of which a part or all has no price: its requests and tokens that lack one."""
+
+    provider: str
+    model: str
+    cost_state: str
+    requests: int
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """What the sums of a view do and do not cover.
+
+    Shares are None where there is nothing to divide by. Untagged are requests whose feature no tag and no rule gives
+    (a template or nothing does). `undated` requests carry no time and stand in no calendar period.
+    """
+
+    requests: int
+    tokens: int
+    requests_priced: int
+    tokens_priced: int
+    unpriced: tuple[UnpricedModel, ...]
+    untagged_requests: int
+    untagged_pusd: int
+    cost_pusd: int
+    undated: int
+
+    @property
+    def priced_share(self) -> float | None:
+        """Share of all tokens that have a whole price."""
+        return self.tokens_priced / self.tokens if self.tokens else None
+
+    @property
+    def untagged_share(self) -> float | None:
+        """Share of spend without a tag or rule; of requests where nothing has a cost."""
+        if self.cost_pusd:
+            return self.untagged_pusd / self.cost_pusd
+        return self.untagged_requests / self.requests if self.requests else None
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFreshness:
+    """One source: what it is, how much of it is here and up to when. Times are microseconds UTC."""
+
+    source: str
+    format: str | None
+    billing: str
+    billing_said_by: str | None
+    requests: int
+    first_us: int | None
+    last_us: int | None
+    undated: int
+    requests_unpriced: int
+    cost_pusd: int | None
+
+
+def coverage(session: Session, view: View) -> Coverage:
+    """Priced and untagged share of the view, and every model that lacks a price."""
+    scope = spend_scope(session, view, "feature", "model")
+    facts = {"facts": scope.relation}
+    row = session.rows("spend.coverage", facts, **scope.range)[0]
+    unpriced = tuple(
+        UnpricedModel(str(provider), str(model), str(state), int(requests), int(tokens))
+        for provider, model, state, requests, tokens in session.rows("spend.unpriced", facts, **scope.range)
+    )
+    requests, tokens, requests_priced, tokens_priced, untagged, untagged_pusd, cost = (int(cell) for cell in row)
+    return Coverage(
+        requests,
+        tokens,
+        requests_priced,
+        tokens_priced,
+        unpriced,
+        untagged,
+        untagged_pusd,
+        cost,
+        int(session.rows("spend.undated")[0][0]),
+    )
+
+
+def freshness(session: Session) -> tuple[SourceFreshness, ...]:
+    """Every source that is configured or has requests, by name."""
+    return tuple(
+        SourceFreshness(
+            str(source),
+            None if format_ is None else str(format_),
+            str(billing),
+            None if said_by is None else str(said_by),
+            int(requests),
+            None if first is None else int(first),
+            None if last is None else int(last),
+            int(undated),
+            int(unpriced),
+            None if cost is None else int(cost),
+        )
+        for source, format_, billing, said_by, requests, first, last, undated, unpriced, cost in session.rows(
+            "sources.freshness"
+        )
+    )
+
+
+def complete_to(sources: tuple[SourceFreshness, ...]) -> int | None:
+    """Up to when all sources have delivered: the earliest last request of the sources alive in the newest week."""
+    last = [item.last_us for item in sources if item.last_us is not None]
+    alive = [moment for moment in last if moment > max(last) - _RECENT_US]
+    return min(alive) if alive else None
+
+
+def basis(session: Session, view: View) -> str:
+    """What the dollars of a view mean: "paid", "list-price value", or "mixed" where sources differ.
+
+    Only sources billed by a provider's API are paid. Without any request it is "paid": nothing contradicts it.
+    """
+    scope = spend_scope(session, view, "source")
+    kinds = {str(row[0]) for row in session.rows("spend.billing", {"facts": scope.relation}, **scope.range)}
+    if kinds <= {"api"}:
+        return "paid"
+    return "mixed" if "api" in kinds else "list-price value"

@@ -1,0 +1,103 @@
+"""What every spend question answers with: requests, tokens by class, money by part. None is unknown, never zero."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from app.core.usage import COST_PARTS, INPUT_CLASSES, OUTPUT_CLASSES, TOKEN_CLASSES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Sums over a set of requests.
+
+    Attributes:
+        requests: attempts, whatever became of them.
+        tokens: token class (`tok_*` of app.core.usage) -> sum, None where no request says.
+        parts: cost part (`*_pusd` of app.core.usage) -> pico-USD; parts add up to `cost_pusd`.
+        cost_pusd: paid and list-price value together, the figure that all views add up to; None where nothing has
+            a price. Requests without one are counted in `requests_unpriced`, not in here.
+        paid_pusd: the share of it whose source is billed by the provider's API.
+        reported_pusd: what the sources themselves reported, where they did.
+        requests_priced / requests_unpriced: with a whole price (or known not to be billed) / with a part or all of it
+            missing, or without usage.
+        tokens_all / tokens_priced: all classes / of the requests with a whole price.
+    """
+
+    requests: int
+    tokens: Mapping[str, int | None] = field(default_factory=dict)
+    parts: Mapping[str, int | None] = field(default_factory=dict)
+    cost_pusd: int | None = None
+    paid_pusd: int = 0
+    list_pusd: int | None = None
+    reported_pusd: int | None = None
+    requests_priced: int = 0
+    requests_unpriced: int = 0
+    tokens_all: int = 0
+    tokens_priced: int = 0
+
+    @property
+    def cost_per_request_pusd(self) -> int | None:
+        """Mean cost of the requests that have a whole price would hide the rest: cost / all requests, floored."""
+        return None if self.cost_pusd is None or not self.requests else self.cost_pusd // self.requests
+
+    @property
+    def tokens_per_request(self) -> float | None:
+        return self.tokens_all / self.requests if self.requests else None
+
+    @property
+    def tokens_in(self) -> int | None:
+        return known_sum(self.tokens.get(name) for name in INPUT_CLASSES)
+
+    @property
+    def tokens_out(self) -> int | None:
+        return known_sum(self.tokens.get(name) for name in OUTPUT_CLASSES)
+
+    @property
+    def priced_share(self) -> float | None:
+        """Share of tokens that have a whole price; None where there are no tokens."""
+        return self.tokens_priced / self.tokens_all if self.tokens_all else None
+
+
+MEASURES = (
+    "requests",
+    *TOKEN_CLASSES,
+    *COST_PARTS,
+    "cost_pusd",
+    "paid_pusd",
+    "cost_list_pusd",
+    "cost_reported_pusd",
+    "requests_priced",
+    "requests_unpriced",
+    "tokens_all",
+    "tokens_priced",
+)
+"""The order in which spend queries return their sums."""
+
+
+def known_sum(values: Any) -> int | None:
+    """The sum of the values that are known, None where none is."""
+    known = [int(value) for value in values if value is not None]
+    return sum(known) if known else None
+
+
+def figures_of(row: Sequence[Any]) -> Figures:
+    """Figures from one result row whose columns are MEASURES."""
+    value = {name: None if cell is None else int(cell) for name, cell in zip(MEASURES, row, strict=True)}
+    return Figures(
+        requests=value["requests"] or 0,
+        tokens={name: value[name] for name in TOKEN_CLASSES},
+        parts={name: value[name] for name in COST_PARTS},
+        cost_pusd=value["cost_pusd"],
+        paid_pusd=value["paid_pusd"] or 0,
+        list_pusd=value["cost_list_pusd"],
+        reported_pusd=value["cost_reported_pusd"],
+        requests_priced=value["requests_priced"] or 0,
+        requests_unpriced=value["requests_unpriced"] or 0,
+        tokens_all=value["tokens_all"] or 0,
+        tokens_priced=value["tokens_priced"] or 0,
+    )

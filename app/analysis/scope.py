@@ -1,0 +1,96 @@
+"""From a `View` to the relation that answers it: the roll-up where it can, the facts where it must; filters laid over.
+
+Dimensions are the fixed list of app.core.view, values are rows of a registered frame: no text of a reader becomes SQL.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from app.analysis.days import EVERYTHING, HOUR_US, local_days
+from app.core.errors import UsageError
+from app.core.view import DIMENSIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from app.core.view import Filter, Period, View
+    from app.warehouse.store import Session
+
+COLUMNS = {name: name for name in DIMENSIONS} | {"model": "model_id", "user": "user_name"}
+"""Dimension -> column of the spend relations."""
+
+_ATTRIBUTED = frozenset({"feature", "team", "environment", "template"})
+_FACTS_ONLY = frozenset({"api_key", "user", "status", "template"})
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """A relation of the session with the filters laid over it, and the range to read of it."""
+
+    relation: str
+    from_us: int
+    to_us: int
+
+    @property
+    def range(self) -> dict[str, int]:
+        return {"from_us": self.from_us, "to_us": self.to_us}
+
+
+def column(dimension: str) -> str:
+    """The column of a dimension.
+
+    Raises:
+        UsageError: no such dimension.
+    """
+    found = COLUMNS.get(dimension)
+    if found is None:
+        raise UsageError(f"{dimension!r} is no dimension. Group and filter by one of: {', '.join(DIMENSIONS)}.")
+    return found
+
+
+def spend_scope(session: Session, view: View, *dimensions: str, period: Period | None = None) -> Scope:
+    """The relation for spend sums of a view by `dimensions`: spend_hour where it has them and cuts the period."""
+    chosen = period or view.period
+    used = {*dimensions, *(item.dimension for item in view.filters)}
+    for name in used:
+        column(name)
+    base = "spend_hour" if not used & _FACTS_ONLY and _cuts(session, chosen) else facts_relation(used)
+    return Scope(_filtered(session, base, view.filters), chosen.from_us, chosen.to_us)
+
+
+def facts_scope(session: Session, view: View, *dimensions: str) -> Scope:
+    """The relation of single requests of a view."""
+    used = {*dimensions, *(item.dimension for item in view.filters)}
+    base = facts_relation(used)
+    return Scope(_filtered(session, base, view.filters), view.period.from_us, view.period.to_us)
+
+
+def facts_relation(dimensions: set[str]) -> str:
+    """The narrowest view of single requests that has these dimensions: attribution costs a join."""
+    return "attributed_facts" if dimensions & _ATTRIBUTED else "request_facts"
+
+
+def _cuts(session: Session, period: Period) -> bool:
+    """Whether the roll-up's buckets meet every day's edge of the period."""
+    rows = session.rows("rollup.bucket")
+    bucket = int(rows[0][0]) if rows else HOUR_US
+    if period.name == EVERYTHING:
+        return True
+    edges = [period.from_us, period.to_us]
+    edges += [day.from_us for day in local_days(period.from_us, period.to_us, period.zone)]
+    return all(edge % bucket == 0 for edge in edges)
+
+
+def _filtered(session: Session, base: str, filters: Sequence[Filter]) -> str:
+    relation = base
+    for place, item in enumerate(filters):
+        values, into = f"scope_values_{place}", f"scope_{base}_{place}"
+        session.register(values, pl.DataFrame({"value": list(item.values)}, schema={"value": pl.String}))
+        query = "spend.filter_is" if item.op == "is" else "spend.filter_not"
+        session.execute(query, {"into": into, "facts": relation, "column": column(item.dimension), "chosen": values})
+        relation = into
+    return relation

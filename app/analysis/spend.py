@@ -1,0 +1,179 @@
+"""Where the money went: totals, a daily series, a ranking. Every view of one period adds up to the same total.
+
+Answers come from the roll-up in milliseconds; keys, users, status and templates from the facts of the period.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import polars as pl
+
+from app.analysis.days import EVERYTHING, Day, local_days
+from app.analysis.figures import Figures, figures_of
+from app.analysis.scope import column, spend_scope
+from app.core.errors import UsageError
+from app.core.view import Period, View
+
+if TYPE_CHECKING:
+    from app.analysis.scope import Scope
+    from app.warehouse.store import Session
+
+Measure = Literal["cost", "requests", "tokens"]
+Order = Literal["cost", "requests", "tokens", "name"]
+
+
+@dataclass(frozen=True, slots=True)
+class RankRow:
+    """One value of a dimension ('unassigned' where there is none) and its sums."""
+
+    name: str
+    figures: Figures
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """The values of a dimension by size; `other` folds the rest, so that rows and other add up to `total`.
+
+    `other_n` is how many values the rest holds, 0 where nothing was cut.
+    """
+
+    dimension: str
+    rows: tuple[RankRow, ...]
+    other: Figures | None
+    other_n: int
+    total: Figures
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesGroup:
+    """One line of a daily series: pico-USD (or counts) a day; None: requests, but none of them has a price.
+
+    `name` is None for the folded rest.
+    """
+
+    name: str | None
+    values: tuple[int | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """A measure a local day by the values of a dimension; groups add up to `totals`.
+
+    `undated` is the sum over requests without a time: in the period "all" only, and in no day.
+    """
+
+    dimension: str
+    measure: Measure
+    days: tuple[Day, ...]
+    groups: tuple[SeriesGroup, ...]
+    other_n: int
+    totals: tuple[int | None, ...]
+    undated: int | None
+
+
+def whole_period(session: Session, zone: str) -> Period:
+    """The period "all": everything in the warehouse, requests without a time included."""
+    rows = session.rows("spend.extent")
+    last = rows[0][1] if rows else None
+    return Period(EVERYTHING, 0, int(last) + 1 if last is not None else 1, zone)
+
+
+def extent(session: Session) -> tuple[int, int] | None:
+    """First and last start of a request in microseconds UTC, None where no request has a time."""
+    rows = session.rows("spend.extent")
+    return None if not rows or rows[0][0] is None else (int(rows[0][0]), int(rows[0][1]))
+
+
+def totals(session: Session, view: View, *, period: Period | None = None) -> Figures:
+    """The sums over everything the view shows; `period` asks the same of another time (the one before)."""
+    scope = spend_scope(session, view, "source", period=period)
+    rows = session.rows("spend.ranking", _ordered(scope, "source", "cost"), top=0, **scope.range)
+    return figures_of(rows[0][2:]) if rows else Figures(0)
+
+
+def ranking(session: Session, view: View, *, by: str | None = None, top: int = 1000, order: Order = "cost") -> Ranking:
+    """The values of a dimension (`view.by` unless given) with their sums, the largest first."""
+    dimension = by or view.by
+    scope = spend_scope(session, view, dimension)
+    rows = session.rows("spend.ranking", _ordered(scope, dimension, order), top=top, **scope.range)
+    ranked = tuple(RankRow(str(row[0]), figures_of(row[2:])) for row in rows if row[0] is not None)
+    rest = next((row for row in rows if row[0] is None), None)
+    return Ranking(
+        dimension,
+        ranked,
+        None if rest is None else figures_of(rest[2:]),
+        0 if rest is None else int(rest[1]),
+        totals(session, view),
+    )
+
+
+def daily(session: Session, view: View, *, by: str | None = None, top: int = 6, measure: Measure = "cost") -> Series:
+    """The measure a local day of the view's period, for the `top` largest values of a dimension and the rest."""
+    dimension = by or view.by
+    period = view.period
+    if period.name == EVERYTHING:
+        found = extent(session)
+        period = period if found is None else replace(period, from_us=found[0], to_us=found[1] + 1)
+    days = local_days(period.from_us, period.to_us, period.zone)
+    session.register("series_days", _days_frame(days))
+    scope = spend_scope(session, view, dimension)
+    rows = session.rows("spend.series", {"facts": scope.relation, "column": column(dimension)}, top=top, **scope.range)
+    return _series(dimension, measure, days, rows)
+
+
+_MEASURE_AT = {"cost": 4, "requests": 5, "tokens": 6}
+
+
+def _series(dimension: str, measure: Measure, days: tuple[Day, ...], rows: list[tuple[Any, ...]]) -> Series:
+    """Folds rows (place, name, members, day, cost, requests, tokens) into gap-free lines."""
+    at = _MEASURE_AT[measure]
+    lines: dict[tuple[int, str | None], list[int | None]] = {}
+    sums: list[int | None] = [0] * len(days)
+    undated: int | None = None
+    seen = [False] * len(days)
+    other_n = 0
+    for row in rows:
+        place, name, members, day = int(row[0]), row[1], int(row[2]), row[3]
+        value = None if row[at] is None else int(row[at])
+        other_n = max(other_n, members if name is None else 0)
+        line = lines.setdefault((place, name), [0] * len(days))
+        if day is None:
+            undated = value if undated is None else undated + (value or 0)
+            continue
+        line[day] = value
+        if value is not None:
+            sums[day] = (sums[day] or 0) + value if seen[day] else value
+            seen[day] = True
+        elif not seen[day]:
+            sums[day] = None
+    groups = tuple(SeriesGroup(name, tuple(line)) for (_, name), line in sorted(lines.items(), key=lambda i: i[0][0]))
+    return Series(dimension, measure, days, groups, other_n, tuple(sums), undated)
+
+
+def _days_frame(days: tuple[Day, ...]) -> pl.DataFrame:
+    return pl.DataFrame(
+        {
+            "day": list(range(len(days))),
+            "day_from_us": [day.from_us for day in days],
+            "day_to_us": [day.to_us for day in days],
+        },
+        schema={"day": pl.Int64, "day_from_us": pl.Int64, "day_to_us": pl.Int64},
+    )
+
+
+_ORDERS = {
+    "cost": ("cost_pusd", "DESC"),
+    "requests": ("requests", "DESC"),
+    "tokens": ("tokens_all", "DESC"),
+    "name": ("name", "ASC"),
+}
+
+
+def _ordered(scope: Scope, dimension: str, order: str) -> dict[str, str]:
+    """The relations of spend.ranking."""
+    if order not in _ORDERS:
+        raise UsageError(f"{order!r} is no order of a ranking. Use one of: {', '.join(_ORDERS)}.")
+    key, direction = _ORDERS[order]
+    return {"facts": scope.relation, "column": column(dimension), "order": key, "direction": direction}

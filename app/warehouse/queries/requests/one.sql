@@ -1,0 +1,2 @@
+-- Every column of one request.
+SELECT * FROM requests WHERE request_key = $request_key

@@ -1,0 +1,3 @@
+-- Records the width of the roll-ups' buckets.
+DELETE FROM rollup_state;
+INSERT INTO rollup_state VALUES ($bucket_us)

@@ -1,0 +1,2 @@
+-- Empties spend_hour for [from_us, to_us).
+DELETE FROM spend_hour WHERE at_us >= $from_us AND at_us < $to_us

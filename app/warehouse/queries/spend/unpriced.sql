@@ -1,0 +1,17 @@
+-- Models of {facts} in [from_us, to_us) of which a part or all has no price, most tokens first:
+-- provider, model, cost_state (partly, unpriced, unknown), requests, tokens.
+SELECT
+    provider,
+    model_id AS model,
+    cost_state,
+    sum(requests) AS requests,
+    sum(
+        coalesce(tok_input, 0) + coalesce(tok_cache_read, 0) + coalesce(tok_cache_write_5m, 0)
+        + coalesce(tok_cache_write_30m, 0) + coalesce(tok_cache_write_1h, 0) + coalesce(tok_cache_write_12h, 0)
+        + coalesce(tok_input_audio, 0) + coalesce(tok_cache_read_audio, 0) + coalesce(tok_input_image, 0)
+        + coalesce(tok_output, 0) + coalesce(tok_reasoning, 0) + coalesce(tok_output_audio, 0)
+        + coalesce(tok_output_image, 0)) AS tokens
+FROM {facts}
+WHERE at_us >= $from_us AND at_us < $to_us AND cost_state NOT IN ('priced', 'not_billed')
+GROUP BY provider, model_id, cost_state
+ORDER BY tokens DESC, requests DESC, provider, model, cost_state

@@ -1,0 +1,88 @@
+"""Roll-ups: sums of the facts by bucket, filled again whenever facts or attribution change, and the check on them.
+
+The facts decide. A roll-up is never written by anything but its fill query, so filling it twice changes nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from app.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from app.warehouse.store import Session
+
+HOUR_US = 3_600_000_000
+_END_OF_TIME = 2**62
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A bucket in which a roll-up does not say what the facts say.
+
+    `measure` is requests, tokens, cost_pusd, groups (sums agree, but stand under other dimensions) or latency.
+    """
+
+    at_us: int
+    measure: str
+    facts: int | None
+    rollup: int | None
+
+
+def rebuild(session: Session, *, from_us: int = 0, to_us: int = _END_OF_TIME, bucket_us: int | None = None) -> None:
+    """Fill both roll-ups from the facts, whole or for the buckets that [from_us, to_us) touches.
+
+    Call inside `Warehouse.writing()`, after attribution. `bucket_us` (an hour, or a part of one) can change only when
+    everything is filled.
+
+    Raises:
+        UsageError: another bucket width for a part of the time.
+    """
+    rows = session.rows("rollup.bucket")
+    standing = int(rows[0][0]) if rows else None
+    width = bucket_us or standing or HOUR_US
+    whole = from_us <= 0 and to_us >= _END_OF_TIME
+    if standing is not None and width != standing and not whole:
+        raise UsageError("The roll-ups have another bucket width: fill all of them, not a part.")
+    start = max(0, from_us) // width * width
+    end = to_us if whole else -(-to_us // width) * width
+    session.execute("rollup.set_bucket", bucket_us=width)
+    for name in ("spend", "latency"):
+        session.execute(f"rollup.{name}_clear", from_us=start, to_us=end)
+        session.execute(f"rollup.{name}_fill", from_us=start, to_us=end, bucket_us=width)
+
+
+def rebuild_for(session: Session, starts_us: pl.Series) -> None:
+    """Fill the buckets in which requests started (NULL: without a time); neighbouring buckets go together."""
+    rows = session.rows("rollup.bucket")
+    width = int(rows[0][0]) if rows else HOUR_US
+    buckets = (starts_us.cast(pl.Int64).fill_null(0) // width).unique().sort().to_list()
+    runs: list[tuple[int, int]] = []
+    for bucket in buckets:
+        if runs and runs[-1][1] == bucket:
+            runs[-1] = (runs[-1][0], bucket + 1)
+        else:
+            runs.append((bucket, bucket + 1))
+    for first, last in runs:
+        rebuild(session, from_us=first * width, to_us=last * width)
+
+
+def differences(session: Session, *, from_us: int = 0, to_us: int = _END_OF_TIME) -> list[Difference]:
+    """The standing check: every bucket where roll-ups and facts disagree. Empty is proof that they agree."""
+    rows = session.rows("rollup.bucket")
+    width = int(rows[0][0]) if rows else HOUR_US
+    found = [
+        Difference(int(at_us), str(measure), _int(facts), _int(rollup))
+        for name in ("spend_check", "latency_check")
+        for at_us, measure, facts, rollup in session.rows(
+            f"rollup.{name}", from_us=from_us, to_us=to_us, bucket_us=width
+        )
+    ]
+    return sorted(found, key=lambda item: (item.at_us, item.measure))
+
+
+def _int(value: object) -> int | None:
+    return None if value is None else int(str(value))
