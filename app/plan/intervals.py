@@ -1,0 +1,44 @@
+"""Intervals by cluster bootstrap: the local days of each template are drawn again, together for all findings.
+
+Requests of one day and template share causes, so they are drawn as a whole (a naive bootstrap over requests gives
+intervals that are far too narrow). Fewer than eight clusters say nothing about spread: then there is no interval.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MIN_CLUSTERS: Final = 8
+DRAWS: Final = 400
+QUANTILES: Final = (0.1, 0.5, 0.9)
+
+
+@dataclass(frozen=True, slots=True)
+class Quantiles:
+    p10: int
+    p50: int
+    p90: int
+
+
+def weights(strata: NDArray[np.int64], draws: int, seed: int) -> NDArray[np.float64]:
+    """How often each cluster is drawn, (draws, clusters): with replacement inside its stratum (template)."""
+    generator = np.random.default_rng(seed)
+    drawn = np.zeros((draws, len(strata)), dtype=np.float64)
+    for stratum in np.unique(strata):
+        places = np.flatnonzero(strata == stratum)
+        size = len(places)
+        drawn[:, places] = generator.multinomial(size, np.full(size, 1.0 / size), size=draws)
+    return drawn
+
+
+def quantiles(values: NDArray[np.float64], *, floor: int = 0, ceiling: int | None = None) -> Quantiles:
+    """P10, P50 and P90 of draws in whole pico-USD, kept between `floor` and `ceiling` (what was paid)."""
+    p10, p50, p90 = (int(round(value)) for value in np.quantile(values, QUANTILES))
+    top = max(p90, 0) if ceiling is None else ceiling
+    return Quantiles(*(min(max(value, floor), top) for value in (p10, p50, p90)))

@@ -1,0 +1,77 @@
+-- The stream that every lever reads: one row a request of the window with its latest attribution.
+-- `zone_offsets`(from_us, to_us, offset_us) turns an instant into local time; `day` is the local day.
+-- `principal` is who could share a cache: the API key, else the user, else the account. With `$paid_only` requests of
+-- sources that are not billed per token are left out, because saving on them frees capacity and no dollars.
+CREATE OR REPLACE TEMP TABLE stream AS
+SELECT
+    r.request_key,
+    r.source,
+    r.start_us,
+    r.start_us + z.offset_us AS local_us,
+    cast('1970-01-01' AS DATE) + cast(floor((r.start_us + z.offset_us) / 86400000000.0) AS INTEGER) AS day,
+    coalesce(r.end_us, r.start_us) AS end_us,
+    r.first_token_us,
+    coalesce(r.provider, 'unassigned') AS provider,
+    r.account,
+    coalesce(r.model_id, r.model, 'unassigned') AS model_id,
+    coalesce(a.feature, 'unassigned') AS feature,
+    a.template,
+    r.session_id,
+    coalesce(cast(r.api_key_hash AS VARCHAR), cast(r.user_hash AS VARCHAR), r.account, '') AS principal,
+    r.user_hash,
+    r.operation,
+    r.region,
+    r.price_context,
+    r.service_tier,
+    r.is_batch,
+    r.stream,
+    r.status,
+    r.finish_reason,
+    r.attempt,
+    r.retry_of,
+    r.max_tokens,
+    r.temperature,
+    r.seed,
+    r.response_format,
+    r.exact_key,
+    r.prefix_scope,
+    r.prompt_bytes,
+    r.out_hash,
+    CASE WHEN coalesce(r.tok_input, r.tok_cache_read, r.tok_cache_write_5m, r.tok_cache_write_30m,
+                       r.tok_cache_write_1h, r.tok_cache_write_12h, r.tok_input_audio, r.tok_cache_read_audio,
+                       r.tok_input_image) IS NULL THEN NULL
+         ELSE coalesce(r.tok_input, 0) + coalesce(r.tok_cache_read, 0) + coalesce(r.tok_cache_write_5m, 0)
+            + coalesce(r.tok_cache_write_30m, 0) + coalesce(r.tok_cache_write_1h, 0)
+            + coalesce(r.tok_cache_write_12h, 0) + coalesce(r.tok_input_audio, 0)
+            + coalesce(r.tok_cache_read_audio, 0) + coalesce(r.tok_input_image, 0)
+    END AS prompt_tokens,
+    r.tok_input,
+    r.tok_cache_read,
+    r.tok_cache_write_5m,
+    r.tok_cache_write_30m,
+    r.tok_cache_write_1h,
+    r.tok_cache_write_12h,
+    r.tok_input_audio,
+    r.tok_cache_read_audio,
+    r.tok_input_image,
+    r.tok_output,
+    r.tok_reasoning,
+    r.tok_output_audio,
+    r.tok_output_image,
+    r.input_pusd,
+    r.cache_read_pusd,
+    r.cache_write_pusd,
+    r.output_pusd,
+    r.reasoning_pusd,
+    r.other_pusd,
+    r.cost_pusd,
+    r.price_row,
+    r.price_book,
+    r.cost_state,
+    cast(1.0 AS DOUBLE) AS token_ratio
+FROM requests r
+JOIN zone_offsets z ON r.start_us >= z.from_us AND r.start_us < z.to_us
+LEFT JOIN attribution_latest a ON a.request_key = r.request_key
+LEFT JOIN (SELECT source, max(billing) AS billing FROM sources GROUP BY source) s ON s.source = r.source
+WHERE r.start_us >= $from_us AND r.start_us < $to_us
+  AND (NOT cast($paid_only AS BOOLEAN) OR s.billing = 'api')

@@ -1,0 +1,9 @@
+-- The size of the stream: (requests, unpriced, cost_pusd, first_us, last_us, price_book).
+SELECT
+    count(*),
+    count(*) - count(cost_pusd),
+    sum(cast(cost_pusd AS DECIMAL(38, 0))),
+    min(start_us),
+    max(start_us),
+    max(price_book)
+FROM stream
