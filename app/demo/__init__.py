@@ -1,1 +1,1 @@
-"""A fictional company and a demo provider: a month of realistic traffic as provider logs."""
+"""A fictional company: a month of realistic traffic, written as the logs that its providers and gateway would keep."""
