@@ -6,7 +6,7 @@ Half-open ranges of microseconds UTC, cut in a named zone; a filter is flat and 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Final, Literal, get_args
 from urllib.parse import urlencode
@@ -38,7 +38,7 @@ Compare = Literal["off", "prev"]
 DEFAULT_PERIOD: Final = "28d"
 DEFAULT_COMPARE: Final[Compare] = "prev"
 DEFAULT_BY: Final = "feature"
-PERIODS: Final = ("today", "7d", "14d", "28d", "30d", "91d", "mtd", "12mo", "ytd")
+PERIODS: Final = ("today", "7d", "14d", "28d", "30d", "91d", "mtd", "12mo", "ytd", "all")
 
 MAX_FILTERS: Final = 20
 MAX_VALUES: Final = 50
@@ -76,6 +76,11 @@ class View:
     filters: tuple[Filter, ...] = ()
 
 
+def replace_period(view: View, chosen: Period) -> View:
+    """The same view of another time."""
+    return replace(view, period=chosen)
+
+
 def zone_info(name: str) -> ZoneInfo:
     """The named zone.
 
@@ -104,14 +109,17 @@ def local_date(at_us: int, zone: ZoneInfo) -> date:
 def period(name: str, zone: str, now_us: int) -> Period:
     """The range that a name stands for at `now_us`; relative ranges end with the local day of now.
 
-    Names are those of `PERIODS`, any `<n>d` up to 999, a month `2026-10`, or the days `2026-10-01..2026-10-15`, both
-    included.
+    Names are those of `PERIODS` ("all" holds requests without a time too), any `<n>d` up to 999, a month `2026-10`,
+    or the days `2026-10-01..2026-10-15`, both included.
 
     Raises:
         UsageError: the name means nothing, or the zone does not exist.
     """
     where = zone_info(zone)
     today = local_date(now_us, where)
+    if name == "all":
+        # from 0, so that requests without a time are in it
+        return Period(name=name, from_us=0, to_us=midnight_us(today + timedelta(days=1), where), zone=zone)
     try:
         first, after = _days_of(name, today)
         return Period(name=name, from_us=midnight_us(first, where), to_us=midnight_us(after, where), zone=zone)
