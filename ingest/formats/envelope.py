@@ -89,7 +89,7 @@ def unwrap(record: Any) -> Exchange | Rejected:
     request, response = record.get("request"), record.get("response")
     if request is None and response is None:
         request, response = _first(record, REQUESTS), _first(record, RESPONSES)
-        if request is None and response is None:
+        if request is None and response is None and not _lost_bodies(record):
             return _bare(record)
     return _pair(record, request, response)
 
@@ -137,8 +137,8 @@ def _pair(record: dict[str, Any], request: Any, response: Any) -> Exchange | Rej
         chunks, response_body = _events(response_body), None
     if type(response_body) is str:
         return Rejected("the response body is neither JSON nor an event stream")
-    if response_body is None and chunks is None and "usage" in record:
-        response_body = record  # request and usage side by side
+    if response_body is None and chunks is None:
+        response_body = _kept_usage(record)
     status = response.get("status_code", response.get("status")) if type(response) is dict else None
     if type(status) is int and "status" not in record:
         record = {**record, "status": status}
@@ -148,6 +148,21 @@ def _pair(record: dict[str, Any], request: Any, response: Any) -> Exchange | Rej
         chunks,
         record,
     )
+
+
+def _lost_bodies(record: dict[str, Any]) -> bool:
+    """True for an envelope that names a response but kept nothing of it except perhaps the usage."""
+    return any(name in record for name in RESPONSES)
+
+
+def _kept_usage(record: dict[str, Any]) -> dict[str, Any] | None:
+    """A response made of the usage that an envelope kept beside a body it did not keep."""
+    usage = record.get("usage")
+    if type(usage) is list and usage:
+        usage = usage[-1]
+        usage = usage.get("usage", usage) if type(usage) is dict else None
+        return None if usage is None else {"usage": usage, "model": record.get("response_model", record.get("model"))}
+    return record if type(usage) is dict else None
 
 
 def _body(value: Any) -> Any:

@@ -35,6 +35,13 @@ _OBJECTS: Final = {
     "response": "openai_responses",
     "text_completion": "openai_completions",
 }
+_PLACES: Final = {
+    "/chat/completions": "openai_chat",
+    "/responses": "openai_responses",
+    "/messages": "anthropic_messages",
+    "/completions": "openai_completions",
+    "/embeddings": "openai_embeddings",
+}
 
 
 def parse(record: Any, origin: Origin) -> Iterator[UsageEvent | Rejected]:
@@ -64,12 +71,25 @@ def layout_of(exchange: Exchange) -> str:
         kind = response.get("object")
         if type(kind) is str:
             return _OBJECTS.get(kind) or _layout_of_object(kind, response)
-        found = _layout_of_body(response)
+        found = _layout_of_place(exchange.outer) or _layout_of_body(response)
         if found is not None:
             return found
     if exchange.request is not None:
         return _layout_of_request(exchange.request, exchange.outer)
-    return "a record without a provider's response or request"
+    place = exchange.outer.get("path") or exchange.outer.get("url")
+    where = f" ({place})" if type(place) is str else ""
+    return f"a record without a provider's response or request{where}"
+
+
+def _layout_of_place(outer: dict[str, Any]) -> str | None:
+    """The layout that the called path names, for bodies that do not say what they are."""
+    for name in ("path", "url", "endpoint"):
+        place = outer.get(name)
+        if type(place) is str:
+            for ending, layout in _PLACES.items():
+                if ending in place:
+                    return layout
+    return None
 
 
 def _layout_of_object(kind: str, response: dict[str, Any]) -> str:
@@ -126,14 +146,15 @@ def _layout_of_stream(chunks: list[dict[str, Any]]) -> str:
 
 def _layout_of_request(request: dict[str, Any], outer: dict[str, Any]) -> str:
     """The layout of a call that got no body: a failed or abandoned one."""
-    place = f"{outer.get('path') or ''} {outer.get('url') or ''} {outer.get('endpoint') or ''}"
+    named = _layout_of_place(outer)
+    if named is not None:
+        return named
     if "messages" in request:
         model = request.get("model")
-        anthropic = "system" in request or "/messages" in place or (type(model) is str and model.startswith("claude"))
-        return "anthropic_messages" if anthropic and "/chat/completions" not in place else "openai_chat"
+        anthropic = "system" in request or (type(model) is str and model.startswith("claude"))
+        return "anthropic_messages" if anthropic else "openai_chat"
     if "input" in request:
-        embedding = "embedding" in place or "embedding" in str(request.get("model"))
-        return "openai_embeddings" if embedding else "openai_responses"
+        return "openai_embeddings" if "embedding" in str(request.get("model")) else "openai_responses"
     return "openai_completions" if "prompt" in request else "a request of an unknown endpoint"
 
 
