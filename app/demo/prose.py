@@ -131,7 +131,8 @@ TICKETS = (
 
 INVOICE_ITEMS = (
     "Carriage {city} - {city2}, {n} pallets", "Fuel surcharge", "Toll {city}", "Waiting time {hour}",
-    "Customs handling", "Tail lift", "Storage {n} days", "Pallet exchange", "Cold chain supplement", "Weekend delivery {city}",
+    "Customs handling", "Tail lift", "Storage {n} days", "Pallet exchange",
+    "Cold chain supplement", "Weekend delivery {city}",
 )  # fmt: skip
 
 STATUS_NOTES = (

@@ -48,4 +48,4 @@ def make(scene: Scene) -> Iterator[Line]:
             start = times.end_us + int(load.random() * SECOND)
 
 
-WORKLOAD = Workload("address-cleanup", 0.04, "", make)
+WORKLOAD = Workload("address-cleanup", 0.09, "", make)

@@ -34,4 +34,4 @@ def make(scene: Scene) -> Iterator[Line]:
         yield gateway_row(scene.name, times, caller, call)
 
 
-WORKLOAD = Workload("contract-review", 0.074, "", make)
+WORKLOAD = Workload("contract-review", 0.064, "", make)

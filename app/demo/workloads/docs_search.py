@@ -69,4 +69,4 @@ def make(scene: Scene) -> Iterator[Line]:
         yield pair(OPENAI, scene.name, times, caller, request, response)
 
 
-WORKLOAD = Workload("docs-search", 0.22, "identical questions at temperature 0 are paid every time", make)
+WORKLOAD = Workload("docs-search", 0.16, "identical questions at temperature 0 are paid every time", make)

@@ -55,4 +55,4 @@ def make(scene: Scene) -> Iterator[Line]:
         )
 
 
-WORKLOAD = Workload("moderation", 0.05, "", make)
+WORKLOAD = Workload("moderation", 0.03, "", make)

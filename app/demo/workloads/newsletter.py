@@ -42,4 +42,4 @@ def make(scene: Scene) -> Iterator[Line]:
         yield pair(OPENAI, scene.name, times, caller, request, response)
 
 
-WORKLOAD = Workload("newsletter", 0.08, "", make)
+WORKLOAD = Workload("newsletter", 0.10, "", make)

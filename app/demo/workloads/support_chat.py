@@ -58,4 +58,4 @@ def make(scene: Scene) -> Iterator[Line]:
         )
 
 
-WORKLOAD = Workload("support-chat", 0.12, "the current time stands at the head of a long stable instruction", make)
+WORKLOAD = Workload("support-chat", 0.10, "the current time stands at the head of a long stable instruction", make)

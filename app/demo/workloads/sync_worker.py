@@ -94,4 +94,4 @@ def _attempts(scene: Scene, number: int, start: int, call: GatewayCall, prompt: 
     return lines
 
 
-WORKLOAD = Workload("sync-worker", 0.10, "the client's time-out is shorter than long answers, which are billed", make)
+WORKLOAD = Workload("sync-worker", 0.12, "the client's time-out is shorter than long answers, which are billed", make)

@@ -81,4 +81,4 @@ def make(scene: Scene) -> Iterator[Line]:
         yield pair(ANTHROPIC, scene.name, times, CALLER, request, response)
 
 
-WORKLOAD = Workload("ticket-classify", 0.20, "a nightly job pays the real-time price", make)
+WORKLOAD = Workload("ticket-classify", 0.22, "a nightly job pays the real-time price", make)
