@@ -212,7 +212,10 @@ class GatewayCall:
 
 
 def gateway_row(workload: str, times: Times, caller: Caller, call: GatewayCall) -> Line:
-    """One row of `LiteLLM_SpendLogs`, as `/spend/logs/v2` and a table export give it: nested fields are JSON text."""
+    """One row of `LiteLLM_SpendLogs`, as `/spend/logs/v2` and a table export give it: nested fields are JSON text.
+
+    A stored prompt stands in the body of `proxy_server_request`; the column `messages` stays empty.
+    """
     usage = call.usage
     spend = gateway_prices.spend(call.model, usage)
     metadata: dict[str, Any] = {
@@ -233,7 +236,6 @@ def gateway_row(workload: str, times: Times, caller: Caller, call: GatewayCall) 
             "error_message": message,
         }
     tags = [f"feature:{caller.feature}", f"environment:{caller.environment}"] if caller.feature else []
-    parameters = {name: value for name, value in (call.request or {}).items() if name != "messages"}
     record = {
         "request_id": call.request_id,
         "call_type": "acompletion",
@@ -260,13 +262,13 @@ def gateway_row(workload: str, times: Times, caller: Caller, call: GatewayCall) 
         "organization_id": None,
         "end_user": "",
         "requester_ip_address": None,
-        "messages": _text(call.request["messages"] if call.request else {}),
+        "messages": "{}",
         "response": _text(_stored_answer(call)),
         "session_id": caller.session,
         "status": "failure" if call.failure else "success",
         "mcp_namespaced_tool_name": None,
         "agent_id": None,
-        "proxy_server_request": _text(parameters),
+        "proxy_server_request": _text(call.request or {}),
         "litellm_call_id": call.call_id,
     }
     return Line(times.start_us, LITELLM, workload, _encode(record))
