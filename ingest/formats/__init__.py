@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from app.core.errors import UsageError
+from ingest.formats import claude_code, langfuse, litellm_spend_logs, pi_sessions, prefix_hash_trace, text_trace
 from ingest.formats.exchanges import EXCHANGE_FORMATS
 
 if TYPE_CHECKING:
@@ -13,7 +14,15 @@ if TYPE_CHECKING:
 
     from ingest.formats.format import Format
 
-FORMATS: Final[tuple[Format, ...]] = (*EXCHANGE_FORMATS,)
+FORMATS: Final[tuple[Format, ...]] = (
+    *EXCHANGE_FORMATS,
+    litellm_spend_logs.FORMAT,
+    langfuse.FORMAT,
+    claude_code.FORMAT,
+    pi_sessions.FORMAT,
+    prefix_hash_trace.FORMAT,
+    text_trace.FORMAT,
+)
 DETECTION_RECORDS: Final = 200
 MIN_SCORE: Final = 0.5
 

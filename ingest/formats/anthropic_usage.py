@@ -31,7 +31,9 @@ def read_usage(usage: dict[str, Any], event: UsageEvent, warnings: list[str]) ->
     if type(tier) is str and tier:
         event.service_tier = tier
         event.is_batch = event.is_batch or tier == "batch"
-    context = {key: usage[key] for key in ("inference_geo", "speed") if type(usage.get(key)) is str and usage[key]}
+    context = {key: given for key in ("inference_geo", "speed") if type(given := usage.get(key)) is str and given}
+    if context.get("inference_geo") == "not_available":
+        del context["inference_geo"]
     if context:
         event.price_context = {**(event.price_context or {}), **context}
 

@@ -118,9 +118,6 @@ def _identity(event: UsageEvent, known: dict[str, Any]) -> None:
         event.is_batch = True
     event.attempt = integer(known.get("attempt"))
     event.retry_of = text(known.get("retry_of"))
-    deployment = text(known.get("deployment"))
-    if deployment is not None:
-        event.price_context = {**(event.price_context or {}), "deployment": deployment}
 
 
 def _labels(event: UsageEvent, known: dict[str, Any]) -> None:
@@ -135,6 +132,9 @@ def _labels(event: UsageEvent, known: dict[str, Any]) -> None:
             tags[name] = value
     if "environment" not in tags and "env" in tags:
         tags["environment"] = tags["env"]
+    deployment = text(known.get("deployment")) or tags.get("modelDeploymentName")
+    if deployment is not None:
+        event.price_context = {**(event.price_context or {}), "deployment": deployment}
     event.tags = tags or None
     if event.session_id is None:
         event.session_id = tags.get("session_id")

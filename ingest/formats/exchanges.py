@@ -108,7 +108,7 @@ def _layout_of_object(kind: str, response: dict[str, Any]) -> str:
 def _layout_of_body(response: dict[str, Any]) -> str | None:
     """Bodies without `object`: Anthropic messages, and servers that leave it out."""
     kind = response.get("type")
-    if kind == "message":
+    if kind == "message" and ("content" in response or "role" in response):
         return "anthropic_messages"
     usage = response.get("usage")
     if type(usage) is dict:
