@@ -70,13 +70,11 @@ class Change:
 class Draw:
     """One draw of the uncertain parameters; `Draw()` is the central one. All are factors on the central value.
 
-    `kappa` scales the cached reads of a counterfactual layout, `token_ratio` the tokens of another model, and
-    `batch_reads` the cached reads that survive the move to a batch tier.
+    `kappa` scales the cached reads of a counterfactual layout, `token_ratio` the tokens of another model.
     """
 
     kappa: float = 1.0
     token_ratio: float = 1.0
-    batch_reads: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,9 @@
 """Cells: the touched requests folded by local day, scope, rates and candidates, so that a coalition costs milliseconds.
 
 A cell frame has one row a cell: `cell`, `feature`, `template`, `provider`, `model_id`, `account`, `day`, `at_us`,
-`price_row`, `service_tier`, `is_batch`, `region`, `price_context`, `requests`, `prompt_tokens`, `cost_pusd` (Int64, what
-was paid), `other_pusd`, `share` (1.0: the part of it still sent), the 13 token classes as Float64 sums, `at_<lever>` for
-every lever (the candidate's index or null), and under a cache layout `layout_<class>` (replayed sums of the prompt).
+`price_row`, `service_tier`, `is_batch`, `region`, `price_context`, `requests`, `prompt_tokens`, `cost_pusd` (Int64,
+what was paid), `other_pusd`, `share` (1.0: the part of it still sent), the 13 token classes as Float64 sums,
+`at_<lever>` for every lever (the candidate's index or null), and under a cache layout `layout_<class>` (replayed sums).
 """
 
 from __future__ import annotations
@@ -47,9 +47,7 @@ def fold(session: Session, accepted: Sequence[Accepted]) -> pl.DataFrame:
     for place, item in enumerate(accepted):
         if item.candidates:
             item.lever.touch(session, item.candidates)
-            session.execute(
-                "plan.touches_add", {"touch": f"touch_{item.lever.name}"}, base=str(DIGITS**place)
-            )
+            session.execute("plan.touches_add", {"touch": f"touch_{item.lever.name}"}, base=str(DIGITS**place))
     session.execute("plan.profiles")
     session.execute("plan.keyed")
     return _decoded(frame_of(session, "cell_of"), [item.lever.name for item in accepted])

@@ -1,7 +1,8 @@
 """The plan as a coalition game: what a set of levers saves, and how the joint saving is shared without rest.
 
-Players are numbered 0..n-1 and a coalition is a bit mask. Values are whole pico-USD saved. Shapley values: L. S. Shapley,
-"A value for n-person games" (1953): the mean marginal contribution over all orders; they add up to the joint value.
+Players are numbered 0..n-1 and a coalition is a bit mask. Values are whole pico-USD saved. Shapley values: L. S.
+Shapley, "A value for n-person games" (1953): the mean marginal contribution over all orders; they add up to the joint
+value.
 """
 
 from __future__ import annotations

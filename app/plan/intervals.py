@@ -39,6 +39,6 @@ def weights(strata: NDArray[np.int64], draws: int, seed: int) -> NDArray[np.floa
 
 def quantiles(values: NDArray[np.float64], *, floor: int = 0, ceiling: int | None = None) -> Quantiles:
     """P10, P50 and P90 of draws in whole pico-USD, kept between `floor` and `ceiling` (what was paid)."""
-    p10, p50, p90 = (int(round(value)) for value in np.quantile(values, QUANTILES))
+    p10, p50, p90 = (round(float(value)) for value in np.quantile(values, QUANTILES))
     top = max(p90, 0) if ceiling is None else ceiling
     return Quantiles(*(min(max(value, floor), top) for value in (p10, p50, p90)))

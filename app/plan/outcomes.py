@@ -85,7 +85,7 @@ def seat(accepted: Sequence[Accepted]) -> Players:
 
 @dataclass(slots=True)
 class Engine:
-    """Prices coalitions on cells. `layout_of(mask)` gives the replayed prompt split (cell, ...) of a structural state."""
+    """Prices coalitions on cells. `layout_of(mask)` gives the replayed prompt split of a structural state by cell."""
 
     cells: pl.DataFrame
     accepted: Sequence[Accepted]
@@ -134,7 +134,7 @@ class Outcomes:
 
 
 def outcomes(engine: Engine, masks: Iterable[int]) -> Outcomes:
-    """Price the coalitions and fold them by group and cluster. Column `group` numbers the scopes, `cluster` the days."""
+    """Price the coalitions and fold them by `group` (scope) and `cluster` (local day of a template)."""
     wanted = tuple(masks)
     keyed = number(engine.cells)
     priced = keyed.with_columns(**{f"m{mask}": engine.saved(mask) for mask in wanted})
@@ -147,10 +147,8 @@ def outcomes(engine: Engine, masks: Iterable[int]) -> Outcomes:
 
 
 def number(cells: pl.DataFrame) -> pl.DataFrame:
-    """Cells with `group` (a number for each scope) and `cluster` (a number for each local day inside a scope's template)."""
+    """Cells with `group` (a number for each scope) and `cluster` (a number for each local day of a template)."""
     scopes = cells.select(GROUP).unique(maintain_order=True).with_row_index("group")
     keyed = cells.join(scopes, on=list(GROUP), how="left", nulls_equal=True, maintain_order="left")
     clusters = keyed.select("feature", "template", "day").unique(maintain_order=True).with_row_index("cluster")
-    return keyed.join(
-        clusters, on=["feature", "template", "day"], how="left", nulls_equal=True, maintain_order="left"
-    )
+    return keyed.join(clusters, on=["feature", "template", "day"], how="left", nulls_equal=True, maintain_order="left")

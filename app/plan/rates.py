@@ -85,9 +85,7 @@ class Lookup:
         )
         if account:
             wanted["account"] = account
-        found = self.book.rate(
-            provider, model_id, at_us=at_us, ctx=context.text(wanted), prompt_tokens=prompt_tokens
-        )
+        found = self.book.rate(provider, model_id, at_us=at_us, ctx=context.text(wanted), prompt_tokens=prompt_tokens)
         if found is None:
             return None
         rates = found.rates

@@ -62,9 +62,7 @@ def offsets(from_us: int, to_us: int, zone: str) -> pl.DataFrame:
         else:
             spans.append((cursor, end, offset))
         cursor = end
-    return pl.DataFrame(
-        spans, schema={"from_us": pl.Int64, "to_us": pl.Int64, "offset_us": pl.Int64}, orient="row"
-    )
+    return pl.DataFrame(spans, schema={"from_us": pl.Int64, "to_us": pl.Int64, "offset_us": pl.Int64}, orient="row")
 
 
 def _offset_us(at_us: int, zone: ZoneInfo) -> int:

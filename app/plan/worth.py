@@ -1,7 +1,7 @@
 """The one place where a dollar is subtracted: what cells cost before and after a coalition of levers.
 
-after = share x (other + (cost - other) x book(after) / book(before)): the book prices both sides with the same rates, so
-a negotiated discount or a rounding inside `cost` carries over, and an unchanged cell costs exactly what was paid.
+after = share x (other + (cost - other) x book(after) / book(before)): the book prices both sides with the same rates,
+so a negotiated discount or a rounding inside `cost` carries over, and an unchanged cell costs exactly what was paid.
 """
 
 from __future__ import annotations
@@ -64,8 +64,7 @@ def book_value(cells: pl.DataFrame, lookup: Lookup) -> pl.DataFrame:
     )
     priced = keyed.join(rates, on=list(KEY), how="left", nulls_equal=True, maintain_order="left")
     parts = [
-        pl.when(pl.col(name) > 0).then(pl.col(name) * pl.col(f"rate_{name}")).otherwise(0.0)
-        for name in TOKEN_CLASSES
+        pl.when(pl.col(name) > 0).then(pl.col(name) * pl.col(f"rate_{name}")).otherwise(0.0) for name in TOKEN_CLASSES
     ]
     total = parts[0]
     for part in parts[1:]:
@@ -75,10 +74,8 @@ def book_value(cells: pl.DataFrame, lookup: Lookup) -> pl.DataFrame:
 
 def _size() -> pl.Expr:
     prompt = pl.sum_horizontal(INPUT_CLASSES) / pl.col("requests")
-    size = pl.when(prompt <= _CUTS[0]).then(pl.lit(_REPRESENTATIVES[0]))
-    for cut, representative in zip(_CUTS[1:], _REPRESENTATIVES[1:], strict=False):
-        size = size.when(prompt <= cut).then(pl.lit(representative))
-    return size.otherwise(pl.lit(_REPRESENTATIVES[-1])).cast(pl.Int64)
+    place = pl.sum_horizontal([(prompt > cut).cast(pl.Int64) for cut in _CUTS])
+    return place.replace_strict(dict(enumerate(_REPRESENTATIVES)), return_dtype=pl.Int64)
 
 
 def after_pusd(before: pl.DataFrame, after: pl.DataFrame, lookup: Lookup) -> pl.Series:

@@ -1,0 +1,26 @@
+-- Requests that pay the real-time price, with the signs that somebody waits for them.
+-- turn: it follows an earlier request of its session within ten minutes, and either its prompt has grown by that
+-- answer (a chain: it could not have been sent before) or the session is small (a person's; a job's are large).
+CREATE OR REPLACE TEMP TABLE batch_rows AS
+WITH ordered AS (
+    SELECT
+        s.request_key, s.feature, s.template, s.provider, s.model_id, s.start_us, s.local_us, s.day, s.cost_pusd,
+        s.session_id, s.user_hash, s.prompt_tokens,
+        CASE WHEN s.stream THEN 1 ELSE 0 END AS streamed,
+        CASE WHEN s.stream IS NULL THEN 1 ELSE 0 END AS stream_unknown,
+        count(*) OVER (PARTITION BY s.session_id) AS session_size,
+        lag(s.end_us, 1, cast(0 AS BIGINT)) OVER inside AS before_end_us,
+        lag(coalesce(s.prompt_tokens, 0) + coalesce(s.tok_output, 0), 1, cast(0 AS BIGINT)) OVER inside
+            AS before_tokens
+    FROM stream s
+    WHERE NOT s.is_batch AND coalesce(s.service_tier, '') NOT IN ('batch', 'flex')
+    WINDOW inside AS (PARTITION BY s.session_id ORDER BY s.start_us, s.request_key)
+)
+SELECT
+    request_key, feature, template, provider, model_id, start_us, local_us, day, cost_pusd, user_hash, streamed,
+    stream_unknown,
+    CASE WHEN session_id IS NULL OR before_end_us = 0 OR start_us - before_end_us >= 600000000 THEN 0
+         WHEN session_size <= 50 OR coalesce(prompt_tokens, before_tokens) >= 0.8 * before_tokens THEN 1
+         ELSE 0
+    END AS turn
+FROM ordered
