@@ -2,15 +2,22 @@
 -- `at_us` is the place in time of a row: the start of a request, the start of a bucket in a roll-up, and 0 for
 -- requests that carry no time, so that they stand in no calendar day but in the total of everything.
 
+-- Known templates of the standing attribution. A template is the line that most requests of one feature, account and
+-- model share; its hash is the template's name, so the same prompt on two models has one name.
 CREATE TABLE templates (
-    template BIGINT NOT NULL,       -- the hash of the line that names it
+    template BIGINT NOT NULL,
     account VARCHAR NOT NULL,
     provider VARCHAR NOT NULL,
     model_id VARCHAR NOT NULL,
-    feature VARCHAR NOT NULL,       -- what the rules said, '' where they said nothing
-    parent BIGINT,                  -- the more common line of a template that was split
-    requests BIGINT NOT NULL,       -- that carried the line when it was found
-    version BIGINT NOT NULL
+    feature VARCHAR NOT NULL,       -- what the rules said; '' where they said nothing
+    requests BIGINT NOT NULL        -- that carry the line
+);
+
+-- One row: which rules made the latest version.
+CREATE TABLE attribution_state (
+    version BIGINT NOT NULL,
+    rules VARCHAR NOT NULL,         -- hash of the rule set
+    applied_us BIGINT NOT NULL
 );
 
 -- Every sum is NULL where no row of the group knows the value. Buckets are an hour, or the width in rollup_state.

@@ -1,0 +1,92 @@
+"""Which feature, team and environment each request serves: rules first, then the prompt's template, else unassigned.
+
+Facts never change. New requests join the standing version; applying rules again writes a new one, and the version
+before stays so that the difference can be shown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from app.analysis.rules import CompiledRules, Rule, compile_rules
+from app.analysis.templates import find_templates, template_name
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from app.warehouse.store import Session
+
+
+@dataclass(frozen=True, slots=True)
+class Attributed:
+    """What one run did: the version it wrote, how many requests, and how many of them by tag, rule, template, none."""
+
+    version: int
+    requests: int
+    by: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """Requests and money that re-applying moved from one feature to another."""
+
+    from_feature: str
+    to_feature: str
+    requests: int
+    cost_pusd: int | None
+
+
+def attribute(session: Session, rules: tuple[Rule, ...], *, now_us: int, again: bool = False) -> Attributed:
+    """Attribute what is not attributed yet; with `again`, or when the rules are other ones, everything anew.
+
+    Call inside `Warehouse.writing()`, before the roll-ups are filled.
+    """
+    compiled = compile_rules(rules)
+    standing = session.rows("attribution.state")
+    version = int(standing[0][0]) if standing else 0
+    anew = again or not standing or standing[0][1] != compiled.version
+    if anew:
+        version += 1
+        session.execute("attribution.pending_all")
+        session.execute("attribution.forget_templates")
+    else:
+        session.execute("attribution.pending_new", version=version)
+    _apply_rules(session, compiled)
+    find_templates(session)
+    _write(session, version)
+    if anew:
+        session.execute("attribution.prune", version=version)
+        session.execute("attribution.set_state", version=version, rules=compiled.version, applied_us=now_us)
+    by = {str(kind): int(count) for kind, count in session.rows("attribution.outcome", version=version)}
+    return Attributed(version, sum(by.values()), by)
+
+
+def moved(session: Session, version: int) -> tuple[Moved, ...]:
+    """What a version changed against the one before it, the most money first."""
+    return tuple(
+        Moved(str(old), str(new), int(requests), None if cost is None else int(cost))
+        for old, new, requests, cost in session.rows("attribution.moved", version=version)
+    )
+
+
+def _apply_rules(session: Session, compiled: CompiledRules) -> None:
+    session.register("rule_fields", compiled.fields)
+    session.register("rule_conditions", compiled.conditions)
+    session.register("rule_outputs", compiled.outputs)
+    session.register("rule_list", compiled.rules)
+    session.execute("attribution.ruled")
+
+
+def _write(session: Session, version: int) -> None:
+    templates = [int(row[0]) for row in session.rows("attribution.template_list")]
+    session.register(
+        "template_names",
+        pl.DataFrame(
+            {"template": templates, "name": [template_name(item) for item in templates]},
+            schema={"template": pl.Int64, "name": pl.String},
+        ),
+    )
+    session.execute("attribution.write", version=version)

@@ -1,0 +1,2 @@
+-- Removes attributions older than the version before $version.
+DELETE FROM attribution WHERE version < $version - 1

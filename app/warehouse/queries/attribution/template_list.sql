@@ -1,0 +1,2 @@
+-- The hashes of all known templates.
+SELECT DISTINCT template FROM templates ORDER BY template
