@@ -181,6 +181,7 @@ def pair(
     record["end_time"] = iso(times.end_us)
     record["status"] = status
     if caller.key_alias is not None:
+        record["api_key_id"] = f"key_{caller.key_hash[:20]}"
         record["api_key_alias"] = caller.key_alias
     if caller.user is not None:
         record["user"] = caller.user
