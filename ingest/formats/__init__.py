@@ -5,7 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from app.core.errors import UsageError
-from ingest.formats import claude_code, langfuse, litellm_spend_logs, pi_sessions, prefix_hash_trace, text_trace
+from ingest.formats import (
+    anthropic_batch_results,
+    claude_code,
+    generic_rows,
+    langfuse,
+    litellm_spend_logs,
+    openai_batch_output,
+    pi_sessions,
+    prefix_hash_trace,
+    text_trace,
+)
 from ingest.formats.exchanges import EXCHANGE_FORMATS
 
 if TYPE_CHECKING:
@@ -15,6 +25,8 @@ if TYPE_CHECKING:
     from ingest.formats.format import Format
 
 FORMATS: Final[tuple[Format, ...]] = (
+    openai_batch_output.FORMAT,
+    anthropic_batch_results.FORMAT,
     *EXCHANGE_FORMATS,
     litellm_spend_logs.FORMAT,
     langfuse.FORMAT,
@@ -22,6 +34,7 @@ FORMATS: Final[tuple[Format, ...]] = (
     pi_sessions.FORMAT,
     prefix_hash_trace.FORMAT,
     text_trace.FORMAT,
+    generic_rows.FORMAT,
 )
 DETECTION_RECORDS: Final = 200
 MIN_SCORE: Final = 0.5

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from app.core.usage import Part, UsageEvent
 from ingest.formats.anthropic_usage import read_usage
-from ingest.formats.envelope import Exchange
 from ingest.formats.fields import compact, integer, number, text
 from ingest.formats.layout import Layout
 from ingest.formats.openai_chat import error_text, params_of
 from ingest.formats.prompts import Marks, content_parts, message_parts, schema_part, tool_parts
+
+if TYPE_CHECKING:
+    from ingest.formats.envelope import Exchange
 
 _OWN_KEYS: Final = frozenset(
     (

@@ -1,7 +1,7 @@
-"""Token classes of Anthropic usage: input, cache reads and cache writes stand beside each other, thinking inside output.
+"""Token classes of Anthropic usage: input, cache reads and writes stand beside each other, thinking inside output.
 
-Source: the SDK types `usage`, `message_delta_usage`, `beta_usage`. Where `iterations` are present the top counters leave
-some of them out, so the classes are the sum of the iterations, each billed at its own model.
+Source: the SDK types `usage`, `message_delta_usage`, `beta_usage`. Where `iterations` are present the top counters
+leave some of them out, so the classes are the sum of the iterations, each billed at its own model.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _read_counters(usage: dict[str, Any], event: UsageEvent, warnings: list[str]
 
 
 def _read_writes(usage: dict[str, Any], event: UsageEvent, warnings: list[str]) -> None:
-    """Cache writes: the split by lifetime is a breakdown of the total; what it leaves out has the default, five minutes."""
+    """Cache writes: the split is a breakdown of the total; what it leaves out has the default lifetime, five minutes."""
     total = count(usage.get("cache_creation_input_tokens"), "cache_write", warnings)
     split = usage.get("cache_creation")
     if type(split) is not dict:

@@ -1,8 +1,8 @@
 """Claude Code session logs: one JSON line an event; an assistant line carries the usage of the call it belongs to.
 
 One response is written as several lines, one a content block, the earlier ones with a partial output count; resumed and
-forked sessions copy lines into new files. Every line is given as a snapshot of its call, under the message's own id; the
-merge keeps the fullest.
+forked sessions copy lines into new files. Every line is given as a snapshot of its call, under the message's own id;
+the merge keeps the fullest.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ _MARKS: Final = ("sessionId", "parentUuid", "isSidechain", "userType", "cwd", "v
 _EVENTS_WITHOUT_CALL: Final = frozenset(
     (
         "user", "system", "summary", "progress", "file-history-snapshot", "queue-operation", "attachment",
-        "custom-title", "ai-title", "agent-name", "last-prompt", "permission-mode", "mode", "pr-link", "tag", "worktree-state",
+        "custom-title", "ai-title", "agent-name", "last-prompt", "permission-mode", "mode", "pr-link", "tag",
+        "worktree-state",
     )
 )  # fmt: skip
 
@@ -41,7 +42,7 @@ def detect(record: Any) -> float:
     return 0.8 if record["type"] in _EVENTS_WITHOUT_CALL and marks >= 3 else 0.0
 
 
-def parse(record: Any, origin: Origin) -> Iterator[UsageEvent | Rejected]:
+def parse(record: Any, _origin: Origin) -> Iterator[UsageEvent | Rejected]:
     """The call an assistant line belongs to; other lines are benign, unknown ones are named."""
     if type(record) is not dict:
         yield Rejected("no Claude Code line: not a JSON object")

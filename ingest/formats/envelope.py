@@ -27,11 +27,13 @@ RESPONSES: Final = ("response", "response_body", "responseBody", "resp", "res", 
 NAMES: Final[dict[str, str]] = {
     alias: name
     for name, aliases in {
-        "start": "timestamp time ts start_time startTime started_at request_time created_at createdAt request_created_at",
+        "start": "timestamp time ts start_time startTime started_at request_time created_at createdAt "
+        "request_created_at",
         "date": "date Date",
         "end": "end_time endTime ended_at completed_at response_created_at finished_at",
         "first": "first_token_time first_token_at firstTokenTime completion_start_time completionStartTime",
-        "latency_ms": "latency_ms duration_ms elapsed_ms latencyMs durationMs request_duration_ms delay_ms processing_ms",
+        "latency_ms": "latency_ms duration_ms elapsed_ms latencyMs durationMs request_duration_ms delay_ms "
+        "processing_ms",
         "latency_s": "latency_s duration_s latency duration elapsed response_time",
         "ttft_ms": "ttft_ms time_to_first_token_ms ttftMs",
         "itl_p50_ms": "itl_p50_ms",
@@ -97,7 +99,7 @@ def unwrap(record: Any) -> Exchange | Rejected:
 def is_event(record: dict[str, Any]) -> bool:
     """True for one event of a provider's stream, standing alone."""
     kind = record.get("type")
-    if type(kind) is str and kind in STREAM_EVENTS or (type(kind) is str and kind.startswith("response.")):
+    if (type(kind) is str and kind in STREAM_EVENTS) or (type(kind) is str and kind.startswith("response.")):
         return True
     return record.get("object") == "chat.completion.chunk"
 

@@ -44,22 +44,22 @@ _PLACES: Final = {
 }
 
 
-def parse(record: Any, origin: Origin) -> Iterator[UsageEvent | Rejected]:
+def parse(record: Any, _origin: Origin) -> Iterator[UsageEvent | Rejected]:
     """The event of one exchange, or why it is none."""
     exchange = unwrap(record)
-    if type(exchange) is Rejected:
-        yield exchange
-        return
-    assert type(exchange) is Exchange
+    yield exchange if type(exchange) is Rejected else event_of(exchange)  # type: ignore[arg-type]
+
+
+def event_of(exchange: Exchange) -> UsageEvent | Rejected:
+    """Read an exchange by the layout that its bodies have."""
     name = layout_of(exchange)
     layout = _BY_NAME.get(name)
     if layout is None:
-        yield Rejected(f"not read: {name}")
-        return
+        return Rejected(f"not read: {name}")
     warnings: list[str] = []
     event = layout.read(exchange, warnings)
     dress(event, exchange, warnings)
-    yield event
+    return event
 
 
 def layout_of(exchange: Exchange) -> str:

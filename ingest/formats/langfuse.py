@@ -24,9 +24,7 @@ if TYPE_CHECKING:
     from ingest.formats.format import Origin
 
 CALLS: Final = ("GENERATION", "EMBEDDING")
-_TYPES: Final = frozenset(
-    (*CALLS, "SPAN", "EVENT", "AGENT", "TOOL", "CHAIN", "RETRIEVER", "EVALUATOR", "GUARDRAIL")
-)
+_TYPES: Final = frozenset((*CALLS, "SPAN", "EVENT", "AGENT", "TOOL", "CHAIN", "RETRIEVER", "EVALUATOR", "GUARDRAIL"))
 _FEATURES: Final = ("feature", "team", "environment")
 
 
@@ -45,16 +43,16 @@ def detect(record: Any) -> float:
         inner = record.get(name)
         if type(inner) is list and inner and type(inner[0]) is dict:
             body = inner[0].get("body") if name == "batch" else inner[0]
-            if type(body) is dict and (name == "batch" and "type" in inner[0] or _is_observation(body)):
+            if type(body) is dict and ((name == "batch" and "type" in inner[0]) or _is_observation(body)):
                 return 1.0
     return 0.0
 
 
-def parse(record: Any, origin: Origin) -> Iterator[UsageEvent | Rejected]:
+def parse(record: Any, _origin: Origin) -> Iterator[UsageEvent | Rejected]:
     """The calls of a trace, a page, a batch or a single observation."""
     if type(record) is list:
         for item in record:
-            yield from parse(item, origin)
+            yield from parse(item, _origin)
         return
     if type(record) is not dict:
         yield Rejected("no Langfuse record: not a JSON object")
@@ -81,14 +79,17 @@ def _is_observation(record: dict[str, Any]) -> bool:
 
 def _is_rendering(record: dict[str, Any]) -> bool:
     return bool(record) and all(
-        type(value) is dict and bool(value) and value.keys() <= {"input", "output", "metadata"} for value in record.values()
+        type(value) is dict and bool(value) and value.keys() <= {"input", "output", "metadata"}
+        for value in record.values()
     )
 
 
 def _merged(batch: list[Any]) -> list[dict[str, Any]]:
     """Observations of a batch's events: later events win field by field, an absent or null field erases nothing."""
     events = [event for event in batch if type(event) is dict and type(event.get("body")) is dict]
-    events.sort(key=lambda event: (str(event.get("timestamp")), "update" in str(event.get("type")), str(event.get("id"))))
+    events.sort(
+        key=lambda event: (str(event.get("timestamp")), "update" in str(event.get("type")), str(event.get("id")))
+    )
     found: dict[str, dict[str, Any]] = {}
     for event in events:
         kind = str(event.get("type")).partition("-")[0].upper()

@@ -6,11 +6,13 @@ details are inside them. Maps that are a provider's raw usage are read as that p
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from app.core.usage import UsageEvent
 from ingest.formats import anthropic_usage, openai_usage, providers
 from ingest.formats.fields import count
+
+if TYPE_CHECKING:
+    from app.core.usage import UsageEvent
 
 _CLASSES: Final = {
     "input_cached_tokens": "tok_cache_read",
@@ -85,9 +87,7 @@ def _read_map(usage: dict[str, Any], event: UsageEvent, warnings: list[str], wri
 
 
 def _sum_of(classes: dict[str, int], *, output: bool) -> int:
-    return sum(
-        value for name, value in classes.items() if name.startswith(("tok_output", "tok_reasoning")) is output
-    )
+    return sum(value for name, value in classes.items() if name.startswith(("tok_output", "tok_reasoning")) is output)
 
 
 def _less(whole: int | None, part: int, warnings: list[str]) -> int | None:

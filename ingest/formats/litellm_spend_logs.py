@@ -1,7 +1,7 @@
 """LiteLLM SpendLogs rows: the proxy's table, its `/spend/logs/v2` pages and exports of them.
 
-Source: `SpendLogsPayload` and `schema.prisma` of the LiteLLM package. Prompt tokens hold cache reads and writes for every
-provider; answers from LiteLLM's own response cache carry tokens that nobody billed; a failure row says zero tokens
+Source: `SpendLogsPayload` and `schema.prisma` of the LiteLLM package. Prompt tokens hold cache reads and writes for
+every provider; answers from LiteLLM's own response cache carry tokens that nobody billed; a failure row says zero tokens
 whether or not the provider charged, so they are unknown.
 """
 
@@ -47,13 +47,13 @@ def detect(record: Any) -> float:
     return 1.0 if type(data) is list and data and type(data[0]) is dict and detect(data[0]) else 0.0
 
 
-def parse(record: Any, origin: Origin) -> Iterator[UsageEvent | Rejected]:
+def parse(record: Any, _origin: Origin) -> Iterator[UsageEvent | Rejected]:
     """One event a row; a page (`{"data": [...]}`) gives all of its rows."""
     if type(record) is not dict:
         yield Rejected("no LiteLLM row: not a JSON object")
     elif type(record.get("data")) is list and "request_id" not in record:
         for row in record["data"]:
-            yield from parse(row, origin)
+            yield from parse(row, _origin)
     elif "request_id" not in record and "startTime" not in record:
         yield Rejected("no LiteLLM row: it has neither request_id nor startTime")
     else:
@@ -158,10 +158,7 @@ def _read_bodies(row: dict[str, Any], event: UsageEvent) -> None:
     request = _body(row.get("proxy_server_request"))
     if "messages" not in request and "input" not in request:
         messages = _list(row.get("messages"))
-        if type(messages) is not list or not messages:
-            request = {}
-        else:
-            request = {"messages": messages}
+        request = {"messages": messages} if type(messages) is list and messages else {}
     if request:
         if row.get("call_type") in ("anthropic_messages", "aanthropic_messages"):
             anthropic_messages.read_request(request, event)
@@ -187,7 +184,7 @@ def _body(value: Any) -> dict[str, Any]:
 FORMAT: Final = Format(
     name="litellm_spend_logs",
     title="LiteLLM SpendLogs",
-    convention="prompt_tokens holds cache reads and cache writes for every provider; completion_tokens holds reasoning.",
+    convention="prompt_tokens holds cache reads and writes for every provider; completion_tokens holds reasoning.",
     billing="api",
     detect=detect,
     parse=parse,

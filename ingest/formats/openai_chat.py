@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from app.core.usage import Part, UsageEvent
 from ingest.formats import providers
-from ingest.formats.envelope import Exchange
 from ingest.formats.fields import canonical, compact, integer, number, text, usd_text
 from ingest.formats.layout import Layout
 from ingest.formats.openai_usage import read_usage
 from ingest.formats.prompts import Marks, lifetimes, message_parts, schema_part, tool_parts
 from ingest.formats.times import instant
+
+if TYPE_CHECKING:
+    from ingest.formats.envelope import Exchange
 
 # Request keys that have a field of their own or shape neither the answer nor the cache.
 _OWN_KEYS: Final = frozenset(
@@ -134,7 +136,7 @@ def _read_response(response: dict[str, Any], event: UsageEvent, warnings: list[s
 
 
 def _read_cost(usage: dict[str, Any], event: UsageEvent, warnings: list[str]) -> None:
-    """OpenRouter's charge in USD; with the caller's own key it is the fee alone, and the provider's bill is beside it."""
+    """OpenRouter's charge in USD; with the caller's own key it is the fee alone, the provider's bill is beside it."""
     event.cost_reported_usd = usd_text(usage["cost"], "cost", warnings)
     details = usage.get("cost_details")
     if usage.get("is_byok") is True and type(details) is dict and event.cost_reported_usd is not None:
@@ -151,7 +153,11 @@ def _added(left: str, right: str) -> str:
 
 def _provider(response: dict[str, Any], event: UsageEvent) -> str | None:
     response_id = event.provider_response_id
-    if response_id is not None and response_id.startswith("gen-") and ("provider" in response or "/" in (event.model or "")):
+    if (
+        response_id is not None
+        and response_id.startswith("gen-")
+        and ("provider" in response or "/" in (event.model or ""))
+    ):
         return "openrouter"
     return providers.from_model(event.model)
 
@@ -218,6 +224,6 @@ def _join_calls(deltas: Any, calls: dict[int, dict[str, Any]]) -> None:
 LAYOUT: Final = Layout(
     name="openai_chat",
     title="OpenAI Chat Completions",
-    convention="prompt_tokens holds cached, cache-write, audio and image tokens; completion_tokens holds reasoning tokens.",
+    convention="prompt_tokens holds cached, cache-write, audio and image tokens; completion_tokens holds reasoning.",
     read=read,
 )

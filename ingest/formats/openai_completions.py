@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from app.core.usage import Part, UsageEvent
 from ingest.formats import providers
-from ingest.formats.envelope import Exchange
 from ingest.formats.fields import compact, integer, number, text
 from ingest.formats.layout import Layout
 from ingest.formats.openai_chat import answer_text, error_text, params_of
 from ingest.formats.openai_usage import read_usage
 from ingest.formats.times import instant
 
+if TYPE_CHECKING:
+    from ingest.formats.envelope import Exchange
+
 _OWN_KEYS: Final = frozenset(
-    ("model", "prompt", "input", "max_tokens", "temperature", "top_p", "n", "seed", "stop", "stream", "user", "metadata",
-     "stream_options")
+    ("model", "prompt", "input", "max_tokens", "temperature", "top_p", "n", "seed", "stop", "stream", "user",
+     "metadata", "stream_options")
 )  # fmt: skip
 
 

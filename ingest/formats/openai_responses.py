@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from app.core.usage import Part, Status, UsageEvent
-from ingest.formats.envelope import Exchange
 from ingest.formats.fields import compact, count, integer, number, text
 from ingest.formats.layout import Layout
 from ingest.formats.openai_chat import error_text, params_of
 from ingest.formats.openai_usage import read_usage
 from ingest.formats.prompts import Marks, content_parts, role_of, schema_part, tool_parts
 from ingest.formats.times import instant
+
+if TYPE_CHECKING:
+    from ingest.formats.envelope import Exchange
 
 _OWN_KEYS: Final = frozenset(
     (

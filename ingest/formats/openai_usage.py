@@ -7,10 +7,12 @@ The readings are those of the OpenAI SDK types (`completion_usage`, `response_us
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from app.core.usage import UsageEvent
 from ingest.formats.fields import count
+
+if TYPE_CHECKING:
+    from app.core.usage import UsageEvent
 
 _NOTHING: Final[dict[str, Any]] = {}
 

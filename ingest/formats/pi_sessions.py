@@ -21,7 +21,16 @@ if TYPE_CHECKING:
 
 _STATUS: Final[dict[str, Status]] = {"aborted": "aborted", "error": "error"}
 _EVENTS_WITHOUT_CALL: Final = frozenset(
-    ("session", "model_change", "thinking_level_change", "compaction", "branch_summary", "custom", "label", "session_info")
+    (
+        "session",
+        "model_change",
+        "thinking_level_change",
+        "compaction",
+        "branch_summary",
+        "custom",
+        "label",
+        "session_info",
+    )
 )
 
 
@@ -35,7 +44,7 @@ def detect(record: Any) -> float:
     return 0.6 if record.get("type") == "session" and "cwd" in record else 0.0
 
 
-def parse(record: Any, origin: Origin) -> Iterator[UsageEvent | Rejected]:
+def parse(record: Any, _origin: Origin) -> Iterator[UsageEvent | Rejected]:
     """The call of an assistant message; other lines are benign."""
     if type(record) is not dict:
         yield Rejected("no pi line: not a JSON object")
@@ -84,7 +93,9 @@ def _read_usage(usage: dict[str, Any], event: UsageEvent, warnings: list[str]) -
     else:
         event.tok_cache_write_5m = counts["cacheWrite"]
     event.tok_total_reported = count(usage.get("totalTokens"), "totalTokens", warnings)
-    if event.tok_total_reported is not None and event.tok_total_reported != sum(value or 0 for value in counts.values()):
+    if event.tok_total_reported is not None and event.tok_total_reported != sum(
+        value or 0 for value in counts.values()
+    ):
         warnings.append("sum_mismatch")
     cost = usage.get("cost")
     if type(cost) is dict:

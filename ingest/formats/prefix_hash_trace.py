@@ -24,7 +24,7 @@ def detect(record: Any) -> float:
     return 1.0 if type(record) is dict and type(record.get("hash_ids")) is list and "timestamp" in record else 0.0
 
 
-def parse(record: Any, origin: Origin) -> Iterator[UsageEvent | Rejected]:
+def parse(record: Any, _origin: Origin) -> Iterator[UsageEvent | Rejected]:
     """One request of the trace; its time is relative to the trace's start."""
     if type(record) is not dict or type(record.get("hash_ids")) is not list:
         yield Rejected("no line of a prefix-hash trace: it has no hash_ids")

@@ -1,7 +1,7 @@
 """The parts of a prompt in the order in which providers read it: tools, answer schema, system, messages.
 
-Text parts keep their text exactly; others become their JSON text, compact, in the order logged, without the cache marks:
-a mark that moves on with the conversation does not change what is cached. Marks are returned beside the parts.
+Text parts keep their text exactly; others become their JSON text, compact, in the order logged, without cache marks: a
+mark that moves on with the conversation does not change what is cached. Marks are returned beside the parts.
 """
 
 from __future__ import annotations
@@ -74,8 +74,7 @@ def message_parts(messages: Any, parts: list[Part], marks: Marks) -> None:
         content_parts(role, message.get("content"), parts, marks, "tool_result" if role == "tool" else "text")
         calls = message.get("tool_calls")
         if type(calls) is list:
-            for call in calls:
-                parts.append(Part(role, "tool_use", compact(call)))
+            parts += [Part(role, "tool_use", compact(call)) for call in calls]
         elif message.get("function_call"):
             parts.append(Part(role, "tool_use", compact(message["function_call"])))
 

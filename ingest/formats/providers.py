@@ -1,4 +1,4 @@
-"""Who served a call, from what a log says about it: a stated provider, the host called, or the family of the model's name.
+"""Who served a call, from what a log says about it: the host called, or the family of the model's name.
 
 An unknown provider stays None; the price book then looks for the model alone.
 """
@@ -28,7 +28,18 @@ _HOSTS: Final = (
     ("api.perplexity.ai", "perplexity"),
     ("api.cerebras.ai", "cerebras"),
 )
-_OPENAI_MODELS: Final = ("gpt-", "chatgpt-", "ft:gpt-", "o1", "o3", "o4", "text-embedding-", "davinci", "codex-", "whisper-")
+_OPENAI_MODELS: Final = (
+    "gpt-",
+    "chatgpt-",
+    "ft:gpt-",
+    "o1",
+    "o3",
+    "o4",
+    "text-embedding-",
+    "davinci",
+    "codex-",
+    "whisper-",
+)
 
 
 def from_host(host: Any) -> str | None:

@@ -24,7 +24,7 @@ def detect(record: Any) -> float:
     return 1.0 if type(record.get("input")) is str and "session_id" in record else 0.0
 
 
-def parse(record: Any, origin: Origin) -> Iterator[UsageEvent | Rejected]:
+def parse(record: Any, _origin: Origin) -> Iterator[UsageEvent | Rejected]:
     """One call of a session."""
     if type(record) is not dict or type(record.get("input")) is not str:
         yield Rejected("no line of a text trace: it has no input text")

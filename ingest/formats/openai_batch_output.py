@@ -1,0 +1,67 @@
+"""Output and error files of OpenAI-compatible batch jobs: one line a request, in any order, matched by `custom_id`.
+
+Rows that expired or were refused were not charged; the discount of a batch is the price book's affair.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from app.core.usage import Rejected, UsageEvent
+from ingest.formats.envelope import Exchange
+from ingest.formats.exchanges import event_of
+from ingest.formats.fields import integer, table, text
+from ingest.formats.format import Format
+from ingest.formats.openai_chat import error_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ingest.formats.format import Origin
+
+_UNCHARGED: Final = ("batch_expired", "batch_cancelled")
+
+
+def detect(record: Any) -> float:
+    if type(record) is not dict or "custom_id" not in record or "response" not in record:
+        return 0.0
+    return 1.0 if "error" in record or "id" in record else 0.6
+
+
+def parse(record: Any, _origin: Origin) -> Iterator[UsageEvent | Rejected]:
+    """The request of one line."""
+    if type(record) is not dict or "custom_id" not in record:
+        yield Rejected("no line of a batch output: it has no custom_id")
+        return
+    response = table(record.get("response"))
+    body = response.get("body")
+    http = integer(response.get("status_code"))
+    answered = type(body) is dict and http is not None and http < 400
+    item = event_of(Exchange(None, body, None, {})) if answered else UsageEvent()
+    if type(item) is UsageEvent:
+        item.is_batch = True
+        item.http_status = http
+        item.source_record = text(record.get("id")) or text(record["custom_id"])
+        item.tags = {**(item.tags or {}), "custom_id": str(record["custom_id"])}
+        if not answered:
+            _refuse(item, record.get("error"), body)
+    yield item
+
+
+def _refuse(event: UsageEvent, error: Any, body: Any) -> None:
+    given = error or table(body).get("error", body)
+    event.status = "error"
+    event.error = error_text(given) if given else None
+    code = error.get("code") if type(error) is dict else None
+    refused = event.http_status is not None and 400 <= event.http_status < 500
+    event.not_billed = refused or code in _UNCHARGED
+
+
+FORMAT: Final = Format(
+    name="openai_batch_output",
+    title="OpenAI batch output and error files",
+    convention="As the endpoint's own response: Chat, Responses, completions or embeddings.",
+    billing="api",
+    detect=detect,
+    parse=parse,
+)
