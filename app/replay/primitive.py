@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
+from app.warehouse import catalogue
+
 if TYPE_CHECKING:
     from app.warehouse.store import Session
 
@@ -32,3 +34,9 @@ def hits(session: Session, events: pl.DataFrame) -> pl.DataFrame:
         return session.frame("replay.hits", {"events": "replay_events"})
     finally:
         session.connection.unregister("replay_events")
+
+
+def hits_into(session: Session, events: str, into: str) -> None:
+    """The answer of `replay.hits` over the relation `events`, kept as the temporary table `into`."""
+    sql = catalogue.render("replay.hits", {"events": events})
+    session.connection.execute(f"CREATE OR REPLACE TEMPORARY TABLE {into} AS {sql}")

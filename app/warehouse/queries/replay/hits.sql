@@ -6,7 +6,7 @@
 -- Touches of a key are split into runs at gaps above the lifetime. A probe hits if an earlier touch of its run wrote an
 -- entry that is readable by now. A touch of a live entry renews it, readable or not.
 -- Exactly equal to a sequential simulator with unlimited capacity. Times must be below 1000000000000000000.
--- Returns (key, request_key, pos, start_us, tokens_upto, is_hit 0 or 1), one row an event.
+-- Returns (key, request_key, pos, start_us, tokens_upto, is_write, is_hit; both 0 or 1), one row an event.
 WITH gaps AS (
     SELECT key, start_us, request_key, pos, tokens_upto, ready_us,
            CASE WHEN start_us - lag(start_us, 1, -4000000000000000000)
@@ -21,6 +21,7 @@ runs AS (
     FROM gaps
 )
 SELECT key, request_key, pos, start_us, tokens_upto,
+       CASE WHEN ready_us IS NULL THEN 0 ELSE 1 END AS is_write,
        CASE WHEN min(ready_us) OVER (PARTITION BY key, run ORDER BY start_us, request_key, pos
                                      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) <= start_us
             THEN 1 ELSE 0 END AS is_hit

@@ -1,0 +1,311 @@
+"""Prompt layouts replayed: the stream's prompts under other orders, marks and lifetimes, split into billed classes.
+
+`prepare` works out once what is stable in each scope's prompts and where their boundaries are, as sent and with the
+stable text first. `evaluate` replays any set of plans over any later state of the stream; `apply_layout` is the same
+for accepted candidates and writes the counterfactual split of every request that they touch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
+
+import polars as pl
+
+from app.replay.primitive import hits_into
+from app.replay.rules import CacheRule, CacheRules, load_rules
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from app.replay.capture import Captures
+    from app.warehouse.store import Session
+
+STABLE_SHARE: Final = 0.5  # of a scope's requests that must share a line for it to be stable
+SAMPLED_PARTS: Final = 2_000  # distinct parts a scope whose lines decide what is stable; the replay itself takes all
+MIN_BEHIND_BYTES: Final = 256  # stable text behind a break, else a rewrite has nothing to gain
+Marking = Literal["all", "marks", "billed"]
+Action = Literal["reorder", "mark", "reorder and mark", "stop"]
+SPLIT_CLASSES: Final = (
+    "tok_input",
+    "tok_cache_read",
+    "tok_cache_write_5m",
+    "tok_cache_write_30m",
+    "tok_cache_write_1h",
+    "tok_cache_write_12h",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeFacts:
+    """A scope of the stream: sums of its billed token classes, and the cache rule of its model (None: none known)."""
+
+    scope_id: int
+    feature: str
+    template: int | None
+    provider: str
+    model_id: str
+    requests: int
+    prompt_tokens: int
+    tokens: tuple[int, ...]  # in the order of SPLIT_CLASSES
+    read_requests: int
+    write_requests: int
+    last_us: int
+    rule: CacheRule | None
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    """Where a scope's prompts stop being the same. Bytes are means over its requests; the line is 1-based."""
+
+    scope_id: int
+    requests: int
+    sampled: int
+    line: int | None
+    line_hash: int | None
+    seg_hash: int | None
+    prompt_bytes: float
+    bytes_before: float
+    stable_bytes: float
+    behind_bytes: float
+    zone_bytes: float
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One way to lay out and mark the prompts of a scope on one model.
+
+    Attributes:
+        layout: 0 as sent, 1 stable text first.
+        marking: all (any prefix counts), marks (`marks` and `mark_last`), billed (what the billed classes imply).
+        marks: ordinals of part ends, from 1.
+        lifetime: name of the rule's lifetime.
+    """
+
+    plan: int
+    scope_id: int
+    provider: str
+    model_id: str
+    rule: CacheRule
+    layout: int
+    marking: Marking
+    lifetime: str
+    marks: tuple[int, ...] = ()
+    mark_last: bool = False
+
+
+class ScopeLike(Protocol):
+    """Where a candidate acts: see app/levers/lever.py."""
+
+    @property
+    def feature(self) -> str: ...
+    @property
+    def template(self) -> int | None: ...
+    @property
+    def provider(self) -> str: ...
+    @property
+    def model_id(self) -> str: ...
+
+
+class Candidate(Protocol):
+    """What `apply_layout` reads of a lever's candidate: `params` are those of `LayoutChoice.params()`."""
+
+    @property
+    def scope(self) -> ScopeLike: ...
+    @property
+    def params(self) -> Mapping[str, Any]: ...
+
+
+def prepare(session: Session, stream: str, rules: CacheRules | None = None) -> list[ScopeFacts]:
+    """Make the session's layout tables from `stream` and return its scopes, dearest first.
+
+    Scopes without a cache rule are returned with `rule` None and get no boundaries.
+    """
+    known = rules or load_rules()
+    session.execute("replay.layout_stream", {"stream": stream})
+    scopes = [_scope(row, known) for row in session.rows("replay.layout_scopes")]
+    frame = pl.DataFrame(
+        [
+            (one.scope_id, one.feature, one.template, one.provider, one.model_id, one.rule.match)
+            for one in scopes
+            if one.rule is not None
+        ],
+        schema={
+            "scope_id": pl.Int64,
+            "feature": pl.String,
+            "template": pl.Int64,
+            "provider": pl.String,
+            "model_id": pl.String,
+            "rule_match": pl.String,
+        },
+        orient="row",
+    )
+    _keep(session, "layout_scopes", frame)
+    session.execute("replay.layout_requests", {"scopes": "layout_scopes"})
+    session.execute("replay.layout_parts")
+    session.execute("replay.layout_prompts")
+    session.execute("replay.layout_zone_parts", share=STABLE_SHARE)
+    session.execute("replay.layout_sample", sample=SAMPLED_PARTS)
+    session.execute("replay.layout_stable_lines", share=STABLE_SHARE)
+    broken = [one.scope_id for one in breaks(session) if one.behind_bytes >= MIN_BEHIND_BYTES]
+    _keep(session, "layout_broken", pl.DataFrame({"scope_id": broken}, schema={"scope_id": pl.Int64}))
+    session.execute("replay.layout_heads", {"broken": "layout_broken"})
+    session.execute("replay.layout_moved", {"broken": "layout_broken"})
+    session.execute("replay.layout_bounds")
+    return scopes
+
+
+def breaks(session: Session) -> list[Break]:
+    """Where the prompts of each prepared scope part, and the stable text behind; unbroken scopes are left out."""
+    return [Break(*row) for row in session.rows("replay.layout_breakers")]
+
+
+def evaluate(session: Session, plans: Sequence[Plan], captures: Captures, into: str) -> None:
+    """Replay `plans` side by side over the stream taken in last; writes the table `into` of replay.layout_split."""
+    _keep(session, "layout_plans", _plan_frame(plans, captures))
+    marks = [(one.plan, one.scope_id, ordinal) for one in plans for ordinal in one.marks]
+    schema = {"plan": pl.Int64, "scope_id": pl.Int64, "ordinal": pl.Int64}
+    _keep(session, "layout_marks", pl.DataFrame(marks, schema=schema, orient="row"))
+    _keep(session, "layout_capture", captures.frame())
+    session.execute("replay.layout_events", {"plans": "layout_plans", "marks": "layout_marks"})
+    hits_into(session, "layout_events", "layout_hits")
+    session.execute(
+        "replay.layout_split",
+        {
+            "plans": "layout_plans",
+            "hits": "layout_hits",
+            "capture": "layout_capture",
+            "into": into,
+        },
+    )
+
+
+def apply_layout(
+    session: Session,
+    stream: str,
+    into: str,
+    candidates: Iterable[Candidate],
+    rules: CacheRules | None,
+    kappa: Captures,
+) -> None:
+    """Write the temporary table `into`(request_key, *SPLIT_CLASSES): the split of `prompt_tokens` of every request that
+    the candidates touch, under their layouts, replayed over the requests that stand in `stream`.
+
+    Candidates are those of the lever `prompt_caching`, by scope before any change of model; a request whose model
+    changed is replayed under the rule of its new model, or left out where none is known. Prompt tokens are taken as
+    the stream has them (already converted to the new model's).
+    """
+    known = rules or load_rules()
+    if session.rows("replay.layout_standing")[0][0] < 3:
+        prepare(session, stream, known)
+    session.execute("replay.layout_stream", {"stream": stream})
+    wanted = {_scope_key(one): one for one in candidates}
+    scoped = {
+        scope_id: wanted[key]
+        for scope_id, *key_parts in session.rows("replay.layout_known")
+        if (key := tuple(key_parts)) in wanted
+    }
+    plans = []
+    stopped = []
+    for scope_id, provider, model_id, last_us in session.rows("replay.layout_pairs"):
+        params = scoped[scope_id].params if scope_id in scoped else None
+        rule = known.at(provider, model_id, last_us)
+        if params is None or rule is None:
+            continue
+        if params["action"] == "stop":
+            stopped.append(scope_id)
+            continue
+        plans.append(
+            Plan(
+                plan=0,
+                scope_id=scope_id,
+                provider=provider,
+                model_id=model_id,
+                rule=rule,
+                layout=params["layout"],
+                marking="marks" if rule.marked else "all",
+                lifetime=params["lifetime"],
+                marks=tuple(params["marks"]),
+                mark_last=params["mark_last"],
+            )
+        )
+    evaluate(session, plans, kappa, "layout_applied")
+    frame = pl.DataFrame({"scope_id": sorted(set(stopped))}, schema={"scope_id": pl.Int64})
+    _keep(session, "layout_stopped", frame)
+    session.execute(
+        "replay.layout_apply",
+        {"split": "layout_applied", "stopped": "layout_stopped", "into": into},
+    )
+
+
+def _scope(row: tuple[Any, ...], rules: CacheRules) -> ScopeFacts:
+    scope_id, feature, template, provider, model_id, requests, prompt_tokens, *rest = row
+    *tokens, reads, writes, last_us = rest
+    rule = rules.at(provider, model_id, last_us)
+    return ScopeFacts(
+        scope_id,
+        feature,
+        template,
+        provider,
+        model_id,
+        requests,
+        prompt_tokens,
+        tuple(tokens),
+        reads,
+        writes,
+        last_us,
+        rule,
+    )
+
+
+def _scope_key(candidate: Candidate) -> tuple[str, int | None, str, str]:
+    scope = candidate.scope
+    return scope.feature, scope.template, scope.provider, scope.model_id
+
+
+def _plan_frame(plans: Sequence[Plan], captures: Captures) -> pl.DataFrame:
+    rows = []
+    for one in plans:
+        life = one.rule.lifetime(one.lifetime)
+        rows.append(
+            (
+                one.plan,
+                one.scope_id,
+                one.provider,
+                one.model_id,
+                one.layout,
+                one.marking,
+                int(one.mark_last),
+                one.rule.granularity,
+                one.rule.min_tokens,
+                one.rule.lookback,
+                life.us,
+                round(one.rule.ready_s * 1e6),
+                captures.of(one.provider, one.model_id).rate,
+                life.name,
+            )
+        )
+    schema = {
+        "plan": pl.Int64,
+        "scope_id": pl.Int64,
+        "provider": pl.String,
+        "model_id": pl.String,
+        "layout": pl.Int64,
+        "marking": pl.String,
+        "mark_last": pl.Int64,
+        "granularity": pl.Int64,
+        "min_tokens": pl.Int64,
+        "lookback": pl.Int64,
+        "ttl_us": pl.Int64,
+        "ready_us": pl.Int64,
+        "read_rate": pl.Float64,
+        "write_class": pl.String,
+    }
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def _keep(session: Session, name: str, frame: pl.DataFrame) -> None:
+    """Store a small frame as a temporary table, so that it outlives the frame."""
+    session.register("layout_frame", frame)
+    session.execute("replay.layout_keep", {"into": name, "frame": "layout_frame"})
+    session.connection.unregister("layout_frame")

@@ -1,0 +1,200 @@
+"""Layouts: what the replay predicts of a rewritten or marked prompt is what a provider then bills."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from app.demo.provider import AutomaticCache, Block, MarkedCache
+from app.replay.capture import Capture, Captures
+from app.replay.choose import advise, cost_of
+from app.replay.layout import apply_layout
+from app.replay.rules import load_rules
+from app.warehouse.store import Warehouse
+from tests.replay.facts import Facts
+
+SECOND = 10**6
+T0 = 1_795_000_000 * SECOND
+EXACT = Captures({("openai",): Capture(1.0, 1.0, 1.0, 1), ("anthropic",): Capture(1.0, 1.0, 1.0, 1)})
+
+
+class Proposal:
+    """What the plan hands back: a scope and the parameters of a choice."""
+
+    def __init__(self, choice) -> None:
+        self.scope = choice.scope
+        self.params = choice.params()
+
+
+@pytest.fixture
+def session():
+    warehouse = Warehouse(None, threads=1)
+    with warehouse.session() as opened:
+        yield opened
+    warehouse.close()
+
+
+def applied(session, proposals, captures=EXACT) -> dict[int, tuple[int, ...]]:
+    apply_layout(session, "stream", "split", proposals, load_rules(), captures)
+    return {row[0]: row[1:] for row in session.connection.execute("SELECT * FROM split").fetchall()}
+
+
+STABLE = [f"Rule {n}: keep the answer short, name the source and never promise a refund of order." for n in range(110)]
+
+
+def bot(flaw: bool, requests: int = 600, seed: int = 3) -> tuple[Facts, int]:
+    """Support traffic with the time at the head (flaw) or at the end of its instruction; returns billed reads too."""
+    random, cache, facts, reads = Random(seed), AutomaticCache(), Facts(), 0
+    now = T0
+    for _ in range(requests):
+        now += int(random.expovariate(1 / 100) * SECOND)
+        clock = f"Current time: {now}"
+        system = "\n".join([clock, *STABLE] if flaw else [*STABLE, clock])
+        question = " ".join(random.choice(("why", "is", "my", "parcel", "late", "again")) for _ in range(40))
+        words = tuple(f"{system} {question}".split())
+        cached = cache.lookup("gpt-4.1", words, now, now)
+        reads += cached
+        facts.add(
+            now,
+            [("system", system), ("user", question)],
+            {"tok_input": len(words) - cached, "tok_cache_read": cached},
+            feature="support",
+        )
+    return facts, reads
+
+
+def test_a_rewritten_prompt_is_predicted_within_two_percent_of_the_truly_rewritten_one(session) -> None:
+    facts, billed = bot(flaw=True)
+    assert billed == 0
+    _, truth = bot(flaw=False)
+    facts.load(session)
+    advice = advise(session, "stream")
+    [choice] = advice.choices
+    assert (choice.action, choice.layout, choice.broken.line) == ("reorder", 1, 1)
+    split = applied(session, [Proposal(choice)])
+    predicted = sum(row[1] for row in split.values())
+    assert truth > 100_000
+    assert abs(predicted - truth) / truth < 0.02
+    assert all(sum(row) == made["prompt_tokens"] for row, made in zip(split.values(), facts.stream, strict=True))
+
+
+def test_a_stable_prompt_has_no_proposal(session) -> None:
+    facts, billed = bot(flaw=False)
+    assert billed > 0
+    facts.load(session)
+    assert advise(session, "stream").choices == ()
+
+
+def test_capture_is_what_was_billed_of_what_the_replay_predicts(session) -> None:
+    facts, _ = bot(flaw=False)
+    facts.load(session)
+    capture = advise(session, "stream").captures.of("openai", "gpt-4.1")
+    assert not capture.assumed
+    assert 0.97 <= capture.rate <= 1.0
+    assert capture.p10 <= capture.rate <= capture.p90
+
+
+def test_without_billed_reads_the_capture_rate_is_an_assumption_and_says_so(session) -> None:
+    facts, _ = bot(flaw=True)
+    facts.load(session)
+    capture = advise(session, "stream").captures.of("openai", "gpt-4.1")
+    assert capture.assumed
+    assert "assumed" in capture.sentence()
+
+
+def agent(flaw: bool, sessions: int = 40, seed: int = 5) -> tuple[Facts, list[tuple[int, int, int]]]:
+    """Agent sessions with a growing context, without marks (flaw) or with a mark on system and last message."""
+    random, cache, facts, uses = Random(seed), MarkedCache(minimum=1024), Facts(), []
+    calls = []
+    for number in range(sessions):
+        at = T0 + number * 1800 * SECOND
+        for step in range(random.randint(4, 14)):
+            calls.append((at, number, step))
+            at += random.randint(20, 90) * SECOND if random.random() > 0.05 else 1000 * SECOND
+    history: dict[int, list[tuple[str, str]]] = {}
+    system = " ".join(f"rule{n:05d}" for n in range(1500))
+    for at, number, step in sorted(calls):
+        parts = history.setdefault(number, [("system", system)])
+        if step:
+            parts.append(("assistant", f"call {number} {step} " + "thinking " * 30))
+        parts.append(
+            ("user", f"result {number} {step} " + " ".join(f"line{random.randrange(10**5):05d}" for _ in range(200)))
+        )
+        blocks, total = [], 0
+        for place, (_, text) in enumerate(parts):
+            total += len(text.split())
+            marked = not flaw and place in (0, len(parts) - 1)
+            blocks.append(Block(hash((number if place else -1, place, text)), total, marked))
+        use = cache.lookup(blocks, at, at)
+        uses.append((use.uncached, use.read, use.written))
+        facts.add(
+            at,
+            list(parts),
+            {"tok_input": use.uncached, "tok_cache_read": use.read, "tok_cache_write_5m": use.written},
+            provider="anthropic",
+            model_id="claude-sonnet-4-5",
+            feature="agent",
+            session_id=str(number),
+        )
+    return facts, uses
+
+
+def test_marks_on_a_growing_context_are_predicted_within_two_percent(session) -> None:
+    facts, _ = agent(flaw=True)
+    _, truth = agent(flaw=False)
+    facts.load(session)
+    [choice] = advise(session, "stream").choices
+    assert choice.action == "mark"
+    assert choice.mark_last
+    rule = choice.rule
+    true_cost = cost_of(
+        [sum(use[0] for use in truth), sum(use[1] for use in truth), sum(u[2] for u in truth), 0, 0, 0], rule
+    )
+    split = applied(session, [Proposal(choice)])
+    cost = cost_of([sum(column) for column in zip(*split.values(), strict=True)], rule)
+    assert cost <= 1.02 * true_cost
+    if choice.lifetime == "5m":
+        assert abs(cost - true_cost) / true_cost < 0.02
+
+
+def test_well_marked_traffic_has_nothing_left_or_only_a_longer_lifetime(session) -> None:
+    facts, _ = agent(flaw=False)
+    facts.load(session)
+    choices = advise(session, "stream").choices
+    assert all(choice.lifetime == "1h" for choice in choices)
+
+
+def test_removed_requests_do_not_warm_the_cache(session) -> None:
+    facts, _ = bot(flaw=True, requests=200)
+    facts.load(session)
+    [choice] = advise(session, "stream").choices
+    whole = applied(session, [Proposal(choice)])
+    session.connection.execute("DELETE FROM stream WHERE request_key % 4 <> 0")
+    part = applied(session, [Proposal(choice)])
+    assert set(part) == {key for key in whole if key % 4 == 0}
+    assert sum(row[1] for row in part.values()) < sum(whole[key][1] for key in part)
+
+
+def test_a_candidate_follows_its_requests_to_another_model(session) -> None:
+    facts, _ = bot(flaw=True, requests=200)
+    facts.load(session)
+    [choice] = advise(session, "stream").choices
+    session.connection.execute("UPDATE stream SET model_id = 'gpt-4.1-mini', token_ratio = 1.1")
+    split = applied(session, [Proposal(choice)])
+    assert len(split) == 200
+    assert all(
+        sum(row) == int(made["prompt_tokens"] * 1.1) for row, made in zip(split.values(), facts.stream, strict=True)
+    )
+    assert sum(row[1] for row in split.values()) > 0
+
+
+def test_capture_scales_what_is_read(session) -> None:
+    facts, _ = bot(flaw=True, requests=200)
+    facts.load(session)
+    [choice] = advise(session, "stream").choices
+    half = Captures({("openai",): Capture(0.5, 0.5, 0.5, 1)})
+    whole = sum(row[1] for row in applied(session, [Proposal(choice)]).values())
+    assert sum(row[1] for row in applied(session, [Proposal(choice)], half).values()) == pytest.approx(
+        whole / 2, rel=0.01
+    )
