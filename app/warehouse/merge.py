@@ -1,0 +1,215 @@
+"""The merge: rows of shards into the facts, by `request_key`; doing it twice changes nothing.
+
+A fuller snapshot of a call takes the place of an earlier one; what only the other knew is kept. Prices are put on in
+the same step. The caller holds the transaction.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Protocol
+
+import polars as pl
+
+from app.core.hashing import hash64, is_strong_id
+from app.core.usage import COST_PARTS, TOKEN_CLASSES
+
+if TYPE_CHECKING:
+    from app.warehouse.store import Session
+
+
+class Pricer(Protocol):
+    """Puts prices on a relation that has the columns of `requests` which pricing reads, and `not_billed`."""
+
+    def prepare(self, session: Session, relation: str) -> None:
+        """Resolve the models of the relation that were not seen before."""
+
+    def price(self, session: Session, relation: str, into: str) -> None:
+        """Make the temporary table `into`: request_key, model_id, six parts, cost_list_pusd, cost_pusd, price_row,
+        price_book, cost_state; one row for each row of the relation.
+        """
+
+
+class Unpriced:
+    """The pricer of a store without a price book: every cost is unknown and says so."""
+
+    def prepare(self, session: Session, relation: str) -> None:
+        pass
+
+    def price(self, session: Session, relation: str, into: str) -> None:
+        session.execute("ingest.unpriced", {"requests": relation, "into": into})
+
+
+@dataclass(frozen=True, slots=True)
+class Arrivals:
+    """Rows of one or more shards. `requests` and `segments` carry shard_no; every frame but `requests` may be empty."""
+
+    requests: pl.DataFrame
+    segments: pl.DataFrame | None
+    lines: pl.DataFrame | None
+    parts: pl.DataFrame | None
+
+
+PRICED: Final = (*COST_PARTS, "cost_list_pusd", "cost_pusd", "price_row", "price_book", "cost_state", "model_id")
+# Where a snapshot came from says nothing about the call.
+_PLACE: Final = ("origin_file", "origin_line", "shard_no", "chunk_no", "source")
+_OWN: Final = (*TOKEN_CLASSES, "tok_total_reported", "cost_reported_pusd", "warnings", "error", "status", "fullness")
+_PROMPT: Final = ("exact_key", "prefix_scope", "prompt_bytes")
+
+
+def merge(session: Session, arrivals: Arrivals, pricer: Pricer) -> pl.DataFrame:
+    """Merge arrivals into the facts; returns shard_no, chunk_no, stored, updated of each chunk that changed any."""
+    requests, renamed = _reduced(arrivals.requests)
+    session.register("incoming_keys", requests.select("request_key"))
+    standing = session.frame("ingest.standing")
+    session.unregister("incoming_keys")
+    if standing.height:
+        requests, more = _without_collisions(requests, standing)
+        renamed = pl.concat([renamed, more])
+        taken = _against(requests, standing)
+    else:
+        taken = requests.with_columns(is_new=pl.lit(value=True), brings_prompt=pl.col("prompt_bytes").is_not_null())
+    if taken.height:
+        _store(session, taken, arrivals, renamed, pricer)
+    return taken.group_by("shard_no", "chunk_no").agg(
+        stored=pl.col("is_new").sum().cast(pl.Int64), updated=(~pl.col("is_new")).sum().cast(pl.Int64)
+    )
+
+
+def collision_key(key: int, identity: str) -> int:
+    """Another key for a call whose key is taken by a different call; the same for the same call every time."""
+    return hash64(b"collision\0" + key.to_bytes(8, "big", signed=True) + identity.encode())
+
+
+def identity_of() -> pl.Expr:
+    """The text by which two rows of one key are known to be the same call."""
+    return pl.coalesce("provider_response_id", pl.concat_str("source", pl.lit("\0"), "source_record"))
+
+
+def _reduced(requests: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """One row a key: the fuller of several shards' snapshots, filled by the others; and the keys that were renamed."""
+    renamed = pl.DataFrame(schema={"shard_no": pl.Int64, "request_key": pl.Int64, "new_key": pl.Int64})
+    if requests["request_key"].n_unique() == requests.height:
+        return requests, renamed
+    rest = requests
+    first = rest.unique("request_key", keep="first", maintain_order=True)
+    while True:
+        rest = rest.join(first, on=["request_key", "shard_no"], how="anti") if rest.height else rest
+        if not rest.height:
+            return first, renamed
+        batch = rest.unique("request_key", keep="first", maintain_order=True)
+        rest = rest.join(batch, on=["request_key", "shard_no"], how="anti")
+        batch, more = _without_collisions(batch, first)
+        renamed = pl.concat([renamed, more])
+        both = _against(batch, first)
+        first = pl.concat([first.join(both, on="request_key", how="anti"), both.select(first.columns)])
+
+
+def _without_collisions(requests: pl.DataFrame, standing: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Give rows whose key belongs to a different call a key of their own, flagged; and say which."""
+    joined = requests.join(
+        standing.select("request_key", "source", "source_record", "provider_response_id"),
+        on="request_key",
+        how="inner",
+        suffix="_standing",
+    )
+    ids = pl.col("provider_response_id"), pl.col("provider_response_id_standing")
+    records = pl.concat_str("source", "source_record"), pl.concat_str("source_standing", "source_record_standing")
+    both_named = ids[0].is_not_null() & ids[1].is_not_null()
+    clash = joined.filter(pl.when(both_named).then(ids[0] != ids[1]).otherwise(records[0].ne_missing(records[1])))
+    clash = clash.filter(~(both_named & ~_strong(ids[0]) & ~_strong(ids[1]) & (records[0] == records[1])))
+    named = clash.select("shard_no", "request_key", identity=identity_of())
+    renamed = pl.DataFrame(
+        [(shard, key, collision_key(key, identity or "")) for shard, key, identity in named.iter_rows()],
+        schema={"shard_no": pl.Int64, "request_key": pl.Int64, "new_key": pl.Int64},
+        orient="row",
+    )
+    if not renamed.height:
+        return requests, renamed
+    flagged = requests.join(renamed, on=["shard_no", "request_key"], how="left").with_columns(
+        request_key=pl.coalesce("new_key", "request_key"),
+        warnings=pl.when(pl.col("new_key").is_not_null())
+        .then(pl.concat_str(pl.col("warnings"), pl.lit("key_collision"), separator=" ", ignore_nulls=True))
+        .otherwise("warnings"),
+    )
+    return flagged.drop("new_key"), renamed
+
+
+def _strong(ids: pl.Expr) -> pl.Expr:
+    return ids.map_elements(is_strong_id, return_dtype=pl.Boolean)
+
+
+def _against(requests: pl.DataFrame, standing: pl.DataFrame) -> pl.DataFrame:
+    """The rows to store: new ones, and those that make a standing row fuller, with what only the standing row knew."""
+    joined = requests.join(standing, on="request_key", how="left", suffix="_standing")
+    known = pl.col("fullness_standing").is_not_null()
+    fuller = pl.col("fullness") > pl.col("fullness_standing")
+    columns = [name for name in requests.columns if name != "request_key"]
+    merged = []
+    for name in columns:
+        was = pl.col(f"{name}_standing") if f"{name}_standing" in joined.columns else pl.lit(None)
+        now = pl.col(name)
+        if name in ("shard_no", "chunk_no"):
+            value = now
+        elif name in _OWN or name in _PLACE or name == "source_record":
+            value = pl.when(known & ~fuller).then(was).otherwise(now)
+        elif name in _PROMPT:
+            value = pl.when(known & pl.col("prompt_bytes_standing").is_not_null() & _keeps_prompt(fuller)).then(was)
+            value = value.otherwise(now)
+        else:
+            value = pl.when(known & ~fuller).then(pl.coalesce(was, now)).otherwise(pl.coalesce(now, was))
+        merged.append(value.alias(name))
+    differs = [
+        value.ne_missing(pl.col(f"{name}_standing"))
+        for name, value in zip(columns, merged, strict=True)
+        if name not in _PLACE and f"{name}_standing" in joined.columns
+    ]
+    prompt_is_new = pl.col("prompt_bytes").is_not_null() & (
+        pl.col("prompt_bytes_standing").is_null() | ~_keeps_prompt(fuller)
+    )
+    return (
+        joined.with_columns(is_new=~known, brings_prompt=~known & pl.col("prompt_bytes").is_not_null() | prompt_is_new)
+        .filter(~known | pl.any_horizontal(differs))
+        .select("request_key", *merged, "is_new", "brings_prompt")
+    )
+
+
+def _keeps_prompt(fuller: pl.Expr) -> pl.Expr:
+    """The standing row's prompt stays unless a fuller snapshot brings one."""
+    return ~fuller | pl.col("prompt_bytes").is_null()
+
+
+def _store(session: Session, taken: pl.DataFrame, arrivals: Arrivals, renamed: pl.DataFrame, pricer: Pricer) -> None:
+    session.register("incoming", taken)
+    pricer.prepare(session, "incoming")
+    pricer.price(session, "incoming", "incoming_priced")
+    replaced = taken.filter(~pl.col("is_new"))
+    if replaced.height:
+        session.register("replaced", replaced.select("request_key", "brings_prompt"))
+        session.execute("ingest.delete_replaced")
+        session.unregister("replaced")
+    session.execute("ingest.insert_requests")
+    session.execute("ingest.drop_priced")
+    session.unregister("incoming")
+    winners = taken.filter("brings_prompt").select("request_key", "shard_no")
+    if arrivals.segments is not None and winners.height:
+        segments = _of(_renamed(arrivals.segments, renamed), winners, complete=taken.height == arrivals.requests.height)
+        session.register("incoming_segments", segments)
+        session.execute("ingest.insert_segments")
+        session.unregister("incoming_segments")
+    if arrivals.lines is not None:
+        session.register("incoming_lines", arrivals.lines)
+        session.execute("ingest.insert_lines")
+        session.unregister("incoming_lines")
+
+
+def _renamed(rows: pl.DataFrame, renamed: pl.DataFrame) -> pl.DataFrame:
+    if not renamed.height:
+        return rows
+    joined = rows.join(renamed, on=["shard_no", "request_key"], how="left")
+    return joined.with_columns(request_key=pl.coalesce("new_key", "request_key")).drop("new_key")
+
+
+def _of(rows: pl.DataFrame, winners: pl.DataFrame, *, complete: bool) -> pl.DataFrame:
+    """The child rows of the snapshots that won; all of them where every arrival is stored."""
+    return rows if complete else rows.join(winners, on=["request_key", "shard_no"], how="semi")

@@ -1,0 +1,2 @@
+-- Forgets the prices of one merge.
+DROP TABLE incoming_priced

@@ -1,0 +1,102 @@
+"""Finding log files: paths, folders and globs, with exclusions relative to the folder that was given."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from app.core.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+LOG_SUFFIXES: Final = (".jsonl", ".ndjson", ".jsonlines", ".json", ".log", ".csv", ".tsv", ".parquet", ".sse", ".traj")
+_PACKED: Final = (".gz", ".zst", ".zstd")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One log file: its name as a reader knows it, and where it is."""
+
+    given: str
+    path: Path
+
+
+def find(paths: Sequence[str | Path], exclude: Iterable[str] = ()) -> list[Found]:
+    """The log files under the paths, each once, in a stable order.
+
+    A folder gives its files with the suffix of a log; hidden ones are left out. A file or a glob that is named is read
+    whatever its suffix. A pattern of `exclude` with a slash is matched against the path inside the given folder, one
+    without against the name alone; `**` crosses folders.
+
+    Raises:
+        UsageError: no path was given.
+        InputError: a path does not exist, a glob matches nothing, or a folder holds no log.
+    """
+    if not paths:
+        raise UsageError("No path was given. Name files or folders of logs.")
+    patterns = [_compiled(pattern) for pattern in exclude]
+    found: dict[Path, Found] = {}
+    for given in paths:
+        for one in _under(Path(given).expanduser(), patterns):
+            found.setdefault(one.path, one)
+    return list(found.values())
+
+
+def _under(given: Path, patterns: list[tuple[bool, re.Pattern[str]]]) -> Iterator[Found]:
+    if given.is_dir():
+        yield from _folder(given, patterns)
+    elif given.exists():
+        yield Found(str(given), given.resolve())
+    else:
+        matches = sorted(glob.glob(str(given), recursive=True))  # noqa: PTH207 - Path.glob takes no absolute pattern
+        if not matches:
+            raise InputError(f"{given} does not exist and matches no file. Check the path.")
+        for match in matches:
+            path = Path(match)
+            if path.is_file() and not _excluded(path.name, patterns):
+                yield Found(match, path.resolve())
+
+
+def _folder(folder: Path, patterns: list[tuple[bool, re.Pattern[str]]]) -> Iterator[Found]:
+    some = False
+    for root, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            path = Path(root, name)
+            inside = path.relative_to(folder).as_posix()
+            if name.startswith(".") or not is_log(name) or not path.is_file():
+                continue
+            some = True
+            if not _excluded(inside, patterns):
+                yield Found(str(path), path.resolve())
+    if not some:
+        wanted = ", ".join(LOG_SUFFIXES)
+        raise InputError(
+            f"{folder} holds no log: no file ends in {wanted} (or these with .gz or .zst). Name the files."
+        )
+
+
+def is_log(name: str) -> bool:
+    """True for names that end as logs do."""
+    lower = name.lower()
+    for packed in _PACKED:
+        lower = lower.removesuffix(packed)
+    return lower.endswith(LOG_SUFFIXES)
+
+
+def _excluded(inside: str, patterns: list[tuple[bool, re.Pattern[str]]]) -> bool:
+    name = inside.rpartition("/")[2]
+    return any(pattern.fullmatch(inside if whole else name) for whole, pattern in patterns)
+
+
+def _compiled(pattern: str) -> tuple[bool, re.Pattern[str]]:
+    """(matches the whole path inside the folder, pattern) of a glob."""
+    text = pattern.removeprefix("./").rstrip("/")
+    parts = re.split(r"(\*\*/|/\*\*$|\*\*|\*|\?)", text)
+    meaning = {"**/": "(?:.*/)?", "/**": "(?:/.*)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+    return "/" in text, re.compile("".join(meaning.get(part, re.escape(part)) for part in parts), re.DOTALL)

@@ -1,0 +1,274 @@
+"""UsageEvent -> rows: the request row, its segments, lines of new segments, and texts worth keeping.
+
+Hashes are keyed BLAKE2b of raw bytes (DESIGN.md section 4); only `request_key` is unkeyed.
+"""
+
+from __future__ import annotations
+
+import json
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, Final, Literal
+from zlib import crc32
+
+import msgspec
+
+from app.core.hashing import request_key
+from app.core.money import pico
+from app.core.usage import INPUT_CLASSES, TOKEN_CLASSES, UsageEvent
+from ingest.prints import HEAD, LONG_PART, Prints, encoded
+
+if TYPE_CHECKING:
+    from app.core.usage import Part
+    from ingest.formats.format import Origin
+    from ingest.rows import Rows
+
+Text = Literal["none", "shared", "all"]
+
+FIRST_TEXTS: Final = 2_000  # in `shared`, texts of this many first requests are kept at first sight
+_REMEMBERED: Final = 20_000
+# Not part of the answer: where a cache breakpoint was set changes the bill, never the prompt.
+_NOT_THE_ANSWER: Final = ("cache_marks",)
+# Changing these invalidates cached messages but neither tools nor system blocks (Anthropic, prompt caching,
+# "what invalidates the cache").
+_MESSAGE_LEVEL: Final = ("thinking", "tool_choice")
+
+FIELDS: Final = UsageEvent.__struct_fields__
+_TOKEN_SPAN: Final = slice(FIELDS.index(TOKEN_CLASSES[0]), FIELDS.index(TOKEN_CLASSES[-1]) + 1)
+_INPUTS: Final = len(INPUT_CLASSES)
+_as_tuple = msgspec.structs.astuple
+
+
+class Fingerprinter:
+    """Turns events into rows of a shard; remembers texts and parameters that come again."""
+
+    def __init__(self, key: bytes, text: Text = "shared") -> None:
+        self.key = key
+        self.text = text
+        self._prints = Prints(key)
+        self._requests = 0
+        self._params: dict[str | None, tuple[str, bytes]] = {None: ("", b"")}
+        self._memo: dict[Any, int] = {}
+        self._json: dict[Any, str] = {}
+
+    def add(self, rows: Rows, event: UsageEvent, place: Origin, chunk_no: int, raw: bytes, nth: int) -> None:
+        """Append one event to the rows of a shard; `raw` are its record's bytes, `nth` its place in the record."""
+        self._requests += 1
+        record_id = event.source_record or event.provider_response_id or own_id(event, raw, place.file, place.line, nth)
+        key = request_key(event.provider_response_id, place.source, record_id)
+        stripped, message_level = self._parameters(event.params)
+        params_hash = self._params_hash(event, stripped)
+        exact = scope = size = None
+        prompt, blocks = event.prompt, event.prefix_hashes
+        slot = rows.next_slot()
+        if prompt:
+            scope_digest = self._scope(event)
+            scope = int.from_bytes(scope_digest, "big", signed=True)
+            exact, size = self._prompt(rows, slot, event, prompt, scope_digest, message_level, params_hash)
+        elif blocks:
+            scope_digest = self._scope(event)
+            scope = int.from_bytes(scope_digest, "big", signed=True)
+            size = self._blocks(rows, slot, event, blocks, scope_digest)
+        output = event.output
+        out_hash = None if output is None else self._hash(encoded(output))
+        event.prompt = event.output = event.prefix_hashes = None
+        values = _as_tuple(event)
+        tokens = values[_TOKEN_SPAN]
+        known = [value for value in tokens if value is not None]
+        inputs = [value for value in tokens[:_INPUTS] if value is not None]
+        extra = (
+            key,
+            chunk_no,
+            place.line,
+            record_id,
+            None if event.user is None else self._remembered(event.user),
+            None if event.api_key is None else self._remembered(event.api_key),
+            event.api_key_alias or (None if event.api_key is None else alias(event.api_key)),
+            None if not event.tags else self._json_of(event.tags),
+            None if not event.units else self._json_of(event.units),
+            None if not event.price_context else self._json_of(event.price_context),
+            params_hash,
+            None if event.stop is None else self._remembered(event.stop),
+            exact,
+            scope,
+            size,
+            out_hash,
+            " ".join(event.warnings) if event.warnings else None,
+            _fullness(event, known, exact, raw),
+            None if event.cost_reported_usd is None else _pico_or_none(event.cost_reported_usd),
+            sum(inputs) if inputs else None,
+        )
+        rows.add(slot, key, values + extra, event.parts)
+
+    def _hash(self, data: bytes) -> int:
+        return int.from_bytes(blake2b(data, digest_size=8, key=self.key).digest(), "big", signed=True)
+
+    def _remembered(self, text: str) -> int:
+        """The hash of a value that comes again often: a user, a key, a stop text."""
+        found = self._memo.get(text)
+        if found is None:
+            if len(self._memo) > _REMEMBERED:
+                self._memo.clear()
+            found = self._memo[text] = self._hash(encoded(text))
+        return found
+
+    def _json_of(self, values: dict[str, Any]) -> str:
+        """Canonical JSON of a small flat map."""
+        identity = tuple(values.items())
+        try:
+            found = self._json.get(identity)
+        except TypeError:
+            return json.dumps(values, sort_keys=True, ensure_ascii=False, default=str)
+        if found is None:
+            if len(self._json) > _REMEMBERED:
+                self._json.clear()
+            found = self._json[identity] = json.dumps(values, sort_keys=True, ensure_ascii=False)
+        return found
+
+    def _parameters(self, params: str | None) -> tuple[str, bytes]:
+        """(canonical parameters that shape the answer, those that only message caches depend on)."""
+        found = self._params.get(params)
+        if found is None:
+            if len(self._params) > _REMEMBERED:
+                self._params = {None: ("", b"")}
+            found = self._params[params] = _split_parameters(params or "")
+        return found
+
+    def _params_hash(self, event: UsageEvent, stripped: str) -> int:
+        """Of every parameter that shapes the answer; one that was not sent differs from one that was sent as 0."""
+        identity = (
+            stripped,
+            event.max_tokens,
+            None if event.temperature is None else float(event.temperature),
+            None if event.top_p is None else float(event.top_p),
+            event.n,
+            event.seed,
+            event.stop,
+            event.response_format,
+            event.reasoning_effort,
+        )
+        found = self._memo.get(identity)
+        if found is None:
+            if len(self._memo) > _REMEMBERED:
+                self._memo.clear()
+            found = self._memo[identity] = self._hash(encoded(repr(identity)))
+        return found
+
+    def _scope(self, event: UsageEvent) -> bytes:
+        """Where a cached prefix can be shared: the provider, the model and the account."""
+        identity = ("scope", event.provider, event.model, event.account)
+        found = self._memo.get(identity)
+        if found is None:
+            found = self._memo[identity] = self._hash(encoded(repr(identity)))
+        return found.to_bytes(8, "big", signed=True)
+
+    def _prompt(
+        self,
+        rows: Rows,
+        slot: int,
+        event: UsageEvent,
+        prompt: list[Part],
+        chain: bytes,
+        message_level: bytes,
+        params_hash: int,
+    ) -> tuple[int, int]:
+        """Append the segments of a prompt; returns (exact key, bytes of the prompt)."""
+        prints, key, segment = self._prints, self.key, rows.segment
+        whole = blake2b(digest_size=8, key=key)
+        whole.update(encoded(f"{event.operation}\0{event.model}\0{params_hash}"))
+        upto = pos = 0
+        last = len(prompt) - 1
+        for number, part in enumerate(prompt):
+            found = prints.of(part)
+            found.seen += 1
+            role, kind = part.role, part.kind
+            label = f"{role}\0{kind}\0".encode()
+            if message_level and role not in ("tools", "system"):
+                label = message_level + label
+            before = chain + label
+            size = found.size
+            if size > LONG_PART and (upto < HEAD or number == last):
+                for index, (running, own) in enumerate(prints.blocks(part.text, found)):
+                    end = upto + (index + 1) * 512
+                    if end > HEAD and number != last:
+                        break
+                    link = blake2b(before + b"\1" + running, digest_size=8, key=key).digest()
+                    segment(slot, pos, role, "block", own, int.from_bytes(link, "big", signed=True), 512, end, False)
+                    pos += 1
+            upto += size
+            chain = blake2b(before + found.digest, digest_size=8, key=key).digest()
+            segment(slot, pos, role, kind, found.hash, int.from_bytes(chain, "big", signed=True), size, upto, True)
+            pos += 1
+            whole.update(label + found.digest)
+            if not found.lines_out:
+                found.lines_out = True
+                rows.lines(found.hash, *prints.line_hashes(part.text))
+            if not found.text_out and self._keeps(found.seen):
+                found.text_out = True
+                rows.text(found.hash, part.text)
+        return int.from_bytes(whole.digest(), "big", signed=True), upto
+
+    def _keeps(self, seen: int) -> bool:
+        if self.text == "shared":
+            return seen > 1 or self._requests <= FIRST_TEXTS
+        return self.text == "all"
+
+    def _blocks(self, rows: Rows, slot: int, event: UsageEvent, ids: list[int], chain: bytes) -> int:
+        """One segment a block of an already hashed prefix. A block's size is counted in tokens, one byte a token."""
+        step = event.prefix_block_tokens or 1
+        for pos, block in enumerate(ids):
+            own = str(block).encode()
+            chain = blake2b(chain + own, digest_size=8, key=self.key).digest()
+            link = int.from_bytes(chain, "big", signed=True)
+            rows.segment(slot, pos, "user", "text", self._hash(own), link, step, (pos + 1) * step, True)
+        return len(ids) * step
+
+
+def alias(api_key: str) -> str:
+    """What may be shown of a key: its last four characters."""
+    return f"…{api_key[-4:]}" if len(api_key) > 8 else "…"
+
+
+def _split_parameters(params: str) -> tuple[str, bytes]:
+    try:
+        given = json.loads(params)
+    except ValueError:
+        return params, b""
+    if not isinstance(given, dict):
+        return params, b""
+    kept = {name: value for name, value in given.items() if name not in _NOT_THE_ANSWER}
+    message = {name: given[name] for name in _MESSAGE_LEVEL if given.get(name) is not None}
+    text = json.dumps(kept, sort_keys=True) if kept else ""
+    return text, encoded(json.dumps(message, sort_keys=True)) if message else b""
+
+
+def own_id(event: UsageEvent, raw: bytes, file: str, line: int, nth: int) -> str:
+    """The id of a record whose source gives none: its own bytes and its line number.
+
+    The file's name is no part of it, so a rotated or compressed copy of a log adds nothing; only where a record carries
+    no time, and equal bytes on equal lines prove little, does the name decide too.
+    """
+    digest = blake2b(raw, digest_size=12, person=b"halve own id")
+    digest.update(f"\0{line}\0{nth}\0{file if event.start_us is None else ''}".encode())
+    return "~" + digest.hexdigest()
+
+
+def _fullness(event: UsageEvent, known: list[int], exact: int | None, raw: bytes) -> int:
+    """How much a snapshot says, as one comparable number: classes known, then tokens, then how it ended.
+
+    The lowest bits come from the record itself, so that of two equally full snapshots the same one wins in any order.
+    """
+    ending = (
+        (event.finish_reason is not None) * 4
+        + (event.end_us is not None) * 2
+        + (exact is not None or event.cost_reported_usd is not None)
+    )
+    tokens = min(max(sum(known), 0), (1 << 39) - 1)
+    return (len(known) << 58) | (tokens << 19) | (ending << 16) | (crc32(raw) & 0xFFFF)
+
+
+def _pico_or_none(amount: str) -> int | None:
+    try:
+        value = pico(amount)
+    except ArithmeticError:
+        return None
+    return value if -(2**63) <= value < 2**63 else None

@@ -1,0 +1,230 @@
+"""Taking the inbox: the shards that wait, merged into the warehouse by whoever holds it.
+
+Rows, prices, quarantine and ledger of a group of shards are one transaction; a shard is removed after it. Killed at any
+point, the next take finds the shard either still waiting or in the ledger.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import polars as pl
+
+from app.core.errors import InputError
+from app.warehouse.merge import Arrivals, Pricer, merge
+from ingest.reader import UNKNOWN
+from ingest.shard import ShardMeta, discard, read_frame, read_meta, sweep, waiting
+from ingest.summary import Summary
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from app.warehouse.store import Session, Warehouse
+
+GROUP_BYTES: Final = 48 * 1024 * 1024
+_PROBLEMS: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    number: int
+    path: Path
+    meta: ShardMeta
+
+
+def take_inbox(warehouse: Warehouse, pricer: Pricer, data_dir: Path) -> Summary:
+    """Merge every complete shard of the inbox; returns what that did. Safe to call at any time and again.
+
+    Raises:
+        UnavailableError: the warehouse cannot be written; the shards keep waiting.
+    """
+    with warehouse.write_lock:
+        sweep(data_dir)
+        return take_shards(warehouse, pricer, waiting(data_dir))
+
+
+def take_shards(warehouse: Warehouse, pricer: Pricer, shards: Iterable[Path]) -> Summary:
+    """Merge these shards, several in one transaction as far as memory allows."""
+    total = Summary()
+    group: list[Path] = []
+    size = 0
+    for shard in shards:
+        weight = sum(entry.stat().st_size for entry in shard.iterdir())
+        if group and size + weight > GROUP_BYTES:
+            total.add(_take_group(warehouse, pricer, group))
+            group, size = [], 0
+        group.append(shard)
+        size += weight
+    if group:
+        total.add(_take_group(warehouse, pricer, group))
+    return total
+
+
+def _take_group(warehouse: Warehouse, pricer: Pricer, paths: list[Path]) -> Summary:
+    with warehouse.write_lock:
+        fresh, problems = _not_taken_yet(warehouse, paths)
+        summary = Summary(problems=problems)
+        if fresh:
+            texts = _together(fresh, "texts")
+            if texts is not None:
+                # Texts live in another file, which a transaction cannot share: they go first, and twice is no harm.
+                with warehouse.writing() as session:
+                    session.register("incoming_texts", texts.unique("hash"))
+                    session.execute("ingest.insert_texts", seen_us=_now_us())
+                    session.unregister("incoming_texts")
+            with warehouse.writing() as session:
+                summary.add(_merge_group(session, pricer, fresh))
+        for path in paths:
+            if path.exists():
+                discard(path)
+    return summary
+
+
+def _not_taken_yet(warehouse: Warehouse, paths: list[Path]) -> tuple[list[_Taken], list[str]]:
+    with warehouse.session() as session:
+        session.register("waiting_shards", pl.DataFrame({"shard": [path.name for path in paths]}))
+        taken = {name for (name,) in session.rows("ingest.taken_shards")}
+        session.unregister("waiting_shards")
+    fresh: list[_Taken] = []
+    problems: list[str] = []
+    for path in paths:
+        if path.name in taken:
+            continue
+        try:
+            fresh.append(_Taken(len(fresh), path, read_meta(path)))
+        except InputError as error:
+            problems.append(str(error))
+    return fresh, problems
+
+
+def _together(shards: list[_Taken], name: str) -> pl.DataFrame | None:
+    """One table of all shards, each row with its shard's number."""
+    frames = [
+        frame.with_columns(shard_no=pl.lit(shard.number, dtype=pl.Int64))
+        for shard in shards
+        if (frame := read_frame(shard.path, name)) is not None
+    ]
+    return pl.concat(frames) if frames else None
+
+
+def _merge_group(session: Session, pricer: Pricer, shards: list[_Taken]) -> Summary:
+    requests = _together(shards, "requests")
+    changed: dict[tuple[int, int], tuple[int, int]] = {}
+    if requests is not None:
+        places = _places(shards)
+        arrivals = Arrivals(
+            requests=requests.join(places, on=["shard_no", "chunk_no"], how="left", maintain_order="left"),
+            segments=_together(shards, "segments"),
+            lines=_first_of_each(_together(shards, "lines")),
+            parts=_together(shards, "parts"),
+        )
+        merged = merge(session, arrivals, pricer).select("shard_no", "chunk_no", "stored", "updated")
+        changed = {(shard, chunk): (stored, updated) for shard, chunk, stored, updated in merged.iter_rows()}
+    _note_sources(session, shards)
+    _quarantine(session, shards)
+    return _note_chunks(session, shards, changed)
+
+
+def _places(shards: list[_Taken]) -> pl.DataFrame:
+    return pl.DataFrame(
+        [
+            (shard.number, number, result.chunk.source, result.chunk.file)
+            for shard in shards
+            for number, result in enumerate(shard.meta.chunks)
+        ],
+        schema={"shard_no": pl.Int64, "chunk_no": pl.Int64, "source": pl.String, "origin_file": pl.String},
+        orient="row",
+    )
+
+
+def _first_of_each(lines: pl.DataFrame | None) -> pl.DataFrame | None:
+    """The lines of each segment from one shard only."""
+    if lines is None:
+        return None
+    first = lines.group_by("seg_hash").agg(pl.col("shard_no").min())
+    return lines.join(first, on=["seg_hash", "shard_no"], how="semi")
+
+
+def _note_sources(session: Session, shards: list[_Taken]) -> None:
+    known = {source: said for shard in shards for source, said in shard.meta.billing.items() if said[0] != UNKNOWN}
+    if not known:
+        return
+    rows = [(source, name, billing) for source, (name, billing) in known.items()]
+    session.register("incoming_sources", pl.DataFrame(rows, schema=["source", "format", "billing"], orient="row"))
+    session.execute("ingest.known_sources")
+    session.unregister("incoming_sources")
+
+
+def _quarantine(session: Session, shards: list[_Taken]) -> None:
+    rejects = [reject for shard in shards for reject in shard.meta.rejects]
+    if not rejects:
+        return
+    frame = pl.DataFrame(
+        [(one.source, one.file, one.line, one.byte_from, one.reason, one.head) for one in rejects],
+        schema={
+            "source": pl.String,
+            "file": pl.String,
+            "line": pl.Int64,
+            "byte_from": pl.Int64,
+            "reason": pl.String,
+            "head": pl.String,
+        },
+        orient="row",
+    )
+    session.register("incoming_rejects", frame)
+    session.execute("ingest.insert_quarantine", seen_us=_now_us())
+    session.unregister("incoming_rejects")
+
+
+def _note_chunks(session: Session, shards: list[_Taken], changed: dict[tuple[int, int], tuple[int, int]]) -> Summary:
+    summary = Summary()
+    rows = []
+    for shard in shards:
+        for number, result in enumerate(shard.meta.chunks):
+            chunk = result.chunk
+            stored, updated = changed.get((shard.number, number), (0, 0))
+            merged = result.read - result.benign - result.rejected - stored - updated
+            if chunk.format == UNKNOWN:
+                summary.add(Summary(read=result.read, rejected=result.rejected))
+                continue  # nothing of it was taken: a later run looks at it again
+            one = Summary(0, 0, result.read, stored, updated, merged, result.benign, result.rejected)
+            summary.add(one)
+            rows.append(
+                {
+                    "shard": shard.meta.name,
+                    "source": chunk.source,
+                    "format": chunk.format,
+                    "file": chunk.path,
+                    "head_bytes": chunk.head_bytes,
+                    "head_hash": chunk.head_hash,
+                    "tail_hash": result.tail_hash,
+                    "file_bytes": chunk.file_bytes,
+                    "file_mtime_ns": chunk.file_mtime_ns,
+                    "byte_from": chunk.byte_from,
+                    "byte_to": chunk.settled_to,
+                    "line_from": chunk.line_from,
+                    "line_to": result.line_to,
+                    "complete": result.complete,
+                    "read": result.read,
+                    "stored": stored,
+                    "updated": updated,
+                    "merged": merged,
+                    "benign": result.benign,
+                    "rejected": result.rejected,
+                }
+            )
+        summary.problems += [f"{one.file}:{one.line}: {one.reason}" for one in shard.meta.rejects]
+    del summary.problems[_PROBLEMS:]
+    if not rows:
+        return summary
+    session.register("incoming_ledger", pl.DataFrame(rows))
+    session.execute("ingest.insert_ledger", taken_us=_now_us())
+    session.unregister("incoming_ledger")
+    return summary
+
+
+def _now_us() -> int:
+    return time.time_ns() // 1000

@@ -1,0 +1,62 @@
+"""One line of a log as JSON: the fast decode, and what to do with a line that is no clean JSON.
+
+A torn line followed by a whole record, two records on one line, stray NUL bytes, bad UTF-8, NaN and lone surrogates
+cost the part that is broken, never the rest.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, Final
+
+import msgspec
+
+_DECODER: Final = json.JSONDecoder()
+_FIRST_KEY: Final = re.compile(r'\{\s*"[^"\\]{1,64}"\s*:')
+_MAX_TRIES: Final = 64
+
+Decoded = tuple[list[Any], str | None]
+
+fast: Final = msgspec.json.Decoder().decode
+
+
+def salvage(line: bytes) -> Decoded:
+    """The JSON values that a broken line still holds, and what was wrong with it (None when nothing was lost)."""
+    text = line.decode("utf-8", "replace").replace("\x00", "").strip()
+    if not text:
+        return [], "only NUL bytes, as an unclean shutdown leaves them"
+    values: list[Any] = []
+    position = 0
+    try:
+        while position < len(text):
+            value, position = _DECODER.raw_decode(text, position)
+            values.append(value)
+            while position < len(text) and text[position] in " \t\r,":
+                position += 1
+    except json.JSONDecodeError as error:
+        late = _whole_record_at_the_end(text, position)
+        reason = f"torn or malformed JSON at character {error.pos}: {error.msg}"
+        return values + late, reason
+    except RecursionError:
+        return values, "JSON nested too deeply"
+    return values, None
+
+
+def _whole_record_at_the_end(text: str, start: int) -> list[Any]:
+    """The record after a torn fragment, where it starts with the same first key and runs to the end of the line."""
+    head = _FIRST_KEY.match(text, start)
+    if head is None:
+        return []
+    position = text.rfind(head.group(), start + 1)
+    for _ in range(_MAX_TRIES):
+        if position <= start:
+            return []
+        try:
+            value, end = _DECODER.raw_decode(text, position)
+        except (json.JSONDecodeError, RecursionError):
+            end = -1
+        if end == len(text):
+            return [value]
+        position = text.rfind(head.group(), start + 1, position)
+    return []

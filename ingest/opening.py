@@ -1,0 +1,154 @@
+"""Opening a log file: compression by its magic bytes, layout by its first bytes, names only as a tie-break."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import re
+import zlib
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING, Any, Final, Literal, cast
+
+from app.core.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+Compression = Literal["none", "gzip", "zstd"]
+Layout = Literal["lines", "document", "csv", "events", "parquet", "empty"]
+
+MAX_RECORD_BYTES: Final = 64 * 1024 * 1024
+HEAD_BYTES: Final = 256 * 1024
+BOM: Final = b"\xef\xbb\xbf"
+DAMAGED: Final = (EOFError, gzip.BadGzipFile, zlib.error)
+
+_LINE_SUFFIXES = (".jsonl", ".ndjson", ".log", ".jsonlines")
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How a file is to be read: its compression, its layout, and its first decompressed bytes."""
+
+    compression: Compression
+    layout: Layout
+    head: bytes
+
+
+def look_at(path: Path) -> Shape:
+    """The shape of a file.
+
+    Raises:
+        InputError: the file cannot be opened or read, or it holds text in an encoding that is not UTF-8.
+    """
+    try:
+        with path.open("rb") as raw:
+            compression = _compression(raw.read(4))
+        with opened(path, compression) as stream:
+            head = _read_up_to(stream, HEAD_BYTES)
+    except OSError as error:
+        raise InputError(
+            f"{path} cannot be read: {error.strerror or error}. Check that it exists and may be read."
+        ) from (error)
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise InputError(f"{path} is UTF-16 text. Halve reads UTF-8; convert it, for example with iconv -f UTF-16.")
+    return Shape(compression, _layout(head, path), head)
+
+
+@contextmanager
+def opened(path: Path, compression: Compression) -> Iterator[IO[bytes]]:
+    """The decompressed bytes of a file as a buffered stream."""
+    if compression == "gzip":
+        with gzip.open(path, "rb") as stream:
+            yield cast("IO[bytes]", stream)
+    elif compression == "zstd":
+        import zstandard
+
+        with path.open("rb") as raw, zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True) as frames:
+            yield io.BufferedReader(cast("io.RawIOBase", frames), 1 << 20)
+    else:
+        with path.open("rb", buffering=1 << 20) as stream:
+            yield stream
+
+
+def damaged_errors() -> tuple[type[Exception], ...]:
+    """What reading damaged compressed data raises."""
+    import zstandard
+
+    return (*DAMAGED, zstandard.ZstdError)
+
+
+def _compression(magic: bytes) -> Compression:
+    if magic[:2] == b"\x1f\x8b":
+        return "gzip"
+    return "zstd" if magic == b"\x28\xb5\x2f\xfd" else "none"
+
+
+def _read_up_to(stream: IO[bytes], limit: int) -> bytes:
+    """The first bytes of a stream; what can be read of damaged data."""
+    parts: list[bytes] = []
+    size = 0
+    damaged = damaged_errors()
+    while size < limit:
+        try:
+            part = stream.read(min(65536, limit - size))
+        except damaged:
+            break
+        if not part:
+            break
+        parts.append(part)
+        size += len(part)
+    return b"".join(parts)
+
+
+def _layout(head: bytes, path: Path) -> Layout:
+    if head.startswith(b"PAR1"):
+        return "parquet"
+    body = head.removeprefix(BOM).replace(b"\x00", b"").lstrip()
+    if not body:
+        return "empty"
+    first, newline, rest = body.partition(b"\n")
+    first = first.strip()
+    if re.match(rb"(data|event|id|retry)?:", first):
+        return "events"
+    if first[:1] in b"[{":
+        return _json_layout(first, bool(newline), rest, path)
+    if _is_header(first, path):
+        return "csv"
+    return "lines"
+
+
+def _json_layout(first: bytes, ended: bool, rest: bytes, path: Path) -> Layout:
+    if _decodes(first):
+        alone = first.startswith(b"[") and not rest.strip()
+        return "document" if alone else "lines"
+    if first.startswith(b"["):
+        return "document"
+    if not ended:
+        return "lines"
+    if first.endswith((b"{", b"[", b",")):
+        return "document"
+    later = any(line.lstrip().startswith(b"{") and _decodes(line.strip()) for line in rest.split(b"\n", 4)[:3])
+    return "lines" if later or path.name.lower().removesuffix(".gz").endswith(_LINE_SUFFIXES) else "document"
+
+
+def _decodes(text: bytes) -> bool:
+    try:
+        value: Any = json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(value, (dict, list))
+
+
+def delimiter(header: bytes) -> str:
+    """The field delimiter of a CSV header line: the most frequent of comma, semicolon, tab and bar."""
+    return max((",", ";", "\t", "|"), key=lambda mark: header.count(mark.encode()))
+
+
+def _is_header(line: bytes, path: Path) -> bool:
+    mark = delimiter(line).encode()
+    if line.count(mark) == 0:
+        return path.name.lower().removesuffix(".gz").endswith((".csv", ".tsv"))
+    return all(re.fullmatch(rb'\s*"?[A-Za-z_][\w .()/%:-]{0,80}"?\s*', cell) for cell in line.split(mark))

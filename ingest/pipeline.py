@@ -1,0 +1,154 @@
+"""The one door: log files become shards in the inbox, and the holder of the warehouse merges them.
+
+Small inputs are read in this process; larger ones in worker processes while this one merges.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from ingest.connectors.files import find
+from ingest.inbox import take_inbox, take_shards
+from ingest.install_key import install_key
+from ingest.plan import Choice, Entry, NoLedger, Plan
+from ingest.pool import Crew, in_processes
+from ingest.worker import Worker
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from app.warehouse.merge import Pricer
+    from app.warehouse.store import Warehouse
+    from ingest.connectors.files import Found
+    from ingest.fingerprint import Text
+    from ingest.formats.column_map import ColumnMap
+    from ingest.summary import Summary
+    from ingest.worker import Task
+
+IN_PROCESS_BYTES: Final = 20 * 1024 * 1024
+SHARDS_A_MERGE: Final = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far an ingest is; bytes are those of the files as they are on disk."""
+
+    done_bytes: int
+    total_bytes: int
+    summary: Summary
+
+
+class WarehouseLedger:
+    """The ledger as the warehouse holds it."""
+
+    def __init__(self, warehouse: Warehouse) -> None:
+        self._warehouse = warehouse
+
+    def entries(self, path: str) -> list[Entry]:
+        with self._warehouse.session() as session:
+            return [Entry(*row) for row in session.rows("ingest.ledger_of_file", file=path)]
+
+
+def ingest_paths(
+    paths: Sequence[str | Path],
+    *,
+    warehouse: Warehouse,
+    pricer: Pricer,
+    data_dir: Path,
+    source: str | None = None,
+    exclude: Sequence[str] = (),
+    format_name: str | None = None,
+    column_map: ColumnMap | None = None,
+    text: Text = "shared",
+    progress: Callable[[Progress], None] | None = None,
+    workers: int | None = None,
+) -> Summary:
+    """Read logs into the warehouse; what is in already is left out, so that running it again goes on or does nothing.
+
+    `source` names the origin (default: the format's name). Leftovers of an earlier, killed run are taken first; they
+    count in the summary.
+
+    Raises:
+        InputError, UsageError: a path, format or map is wrong. UnavailableError: disk full or store not writable.
+    """
+    found = find(paths, exclude)
+    total = take_inbox(warehouse, pricer, data_dir)
+    plan = Plan(WarehouseLedger(warehouse), Choice(source, format_name, column_map))
+    whole = sum(_size(one) for one in found)
+    done = 0
+    pending: list[Path] = []
+
+    def merge_pending() -> None:
+        total.add(take_shards(warehouse, pricer, pending))
+        pending.clear()
+
+    for task, shards in _shards(plan, found, data_dir, text, column_map, whole, workers):
+        pending += shards
+        done += sum(chunk.byte_to - chunk.byte_from for chunk in task.chunks)
+        if len(pending) >= SHARDS_A_MERGE:
+            merge_pending()
+        if progress is not None:
+            progress(Progress(done, whole, total))
+    merge_pending()
+    total.files, total.skipped = plan.files, plan.skipped
+    if progress is not None:
+        progress(Progress(whole, whole, total))
+    return total
+
+
+def write_shards(
+    paths: Sequence[str | Path],
+    data_dir: Path,
+    *,
+    source: str | None = None,
+    exclude: Sequence[str] = (),
+    format_name: str | None = None,
+    column_map: ColumnMap | None = None,
+    text: Text = "shared",
+    workers: int | None = None,
+) -> int:
+    """Read logs into the inbox only, for the running service to take; returns the number of shards written.
+
+    Raises:
+        InputError, UsageError: a path, format or map is wrong. UnavailableError: the inbox cannot be written.
+    """
+    found = find(paths, exclude)
+    plan = Plan(NoLedger(), Choice(source, format_name, column_map))
+    whole = sum(_size(one) for one in found)
+    return sum(len(shards) for _, shards in _shards(plan, found, data_dir, text, column_map, whole, workers))
+
+
+def _shards(
+    plan: Plan,
+    found: list[Found],
+    data_dir: Path,
+    text: Text,
+    column_map: ColumnMap | None,
+    whole: int,
+    workers: int | None,
+) -> Iterator[tuple[Task, list[Path]]]:
+    key = install_key(data_dir)
+    tasks = plan.tasks(found)
+    hands = _workers(whole, workers)
+    if hands == 0:
+        worker = Worker(data_dir, key, text, column_map)
+        for task in tasks:
+            yield task, worker.run(task)
+    else:
+        yield from in_processes(tasks, Crew(data_dir, key, text, column_map), hands)
+
+
+def _workers(whole: int, wanted: int | None) -> int:
+    if wanted is not None:
+        return wanted
+    return 0 if whole < IN_PROCESS_BYTES else len(os.sched_getaffinity(0))
+
+
+def _size(found: Found) -> int:
+    try:
+        return found.path.stat().st_size
+    except OSError:
+        return 0

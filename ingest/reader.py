@@ -1,0 +1,158 @@
+"""Reading: the records of one chunk of a file, in order, each with its place. Broken ones are named, never raised."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from app.core.errors import InputError
+from ingest import documents
+from ingest.lines import fast, salvage
+from ingest.opening import BOM, MAX_RECORD_BYTES, Compression, Layout, damaged_errors, opened
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+HEAD_OF_BROKEN: Final = 2048
+UNKNOWN: Final = "unknown"  # the format of a file whose layout nothing knows
+
+
+class Chunk(msgspec.Struct, frozen=True):
+    """A part of one file that one worker reads: a byte range of lines, or a whole file of another layout."""
+
+    source: str
+    format: str
+    file: str  # as given: the name that rows and messages show
+    path: str  # absolute
+    compression: Compression
+    layout: Layout
+    byte_from: int
+    byte_to: int
+    settled_to: int  # where a later run goes on: before a last line that is not whole yet
+    line_from: int
+    line_to: int  # lines before settled_to; 0 where they are not counted beforehand
+    head_bytes: int
+    head_hash: int
+    file_bytes: int
+    file_mtime_ns: int
+
+
+class Record(msgspec.Struct, gc=False):
+    """One decoded record: 1-based line (or index), its value, its bytes as logged (None where it is no line)."""
+
+    line: int
+    value: Any
+    raw: bytes | None
+    byte_from: int | None = None
+
+
+class Broken(msgspec.Struct):
+    """A place that could not be read: why, and its first bytes."""
+
+    line: int
+    reason: str
+    head: bytes
+    byte_from: int | None = None
+
+
+def read_chunk(chunk: Chunk) -> Iterator[Record | Broken]:
+    """The records of a chunk. Damage inside it is yielded as `Broken`; only a file that is gone raises.
+
+    Raises:
+        InputError: the file cannot be opened any more.
+    """
+    path = Path(chunk.path)
+    line = chunk.line_from
+    try:
+        if chunk.layout == "parquet":
+            records: Iterator[Record | Broken] = _numbered(documents.parquet_rows(path))
+            for record in records:
+                line = record.line
+                yield record
+            return
+        with opened(path, chunk.compression) as stream:
+            for record in _records(stream, chunk):
+                line = record.line
+                yield record
+    except damaged_errors() as error:
+        yield Broken(line + 1, f"the compressed data is damaged here: {error}", b"")
+    except InputError as error:
+        yield Broken(line + 1, str(error), b"")
+    except OSError as error:
+        raise InputError(f"{chunk.file} cannot be read: {error.strerror or error}.") from error
+
+
+def _records(stream: IO[bytes], chunk: Chunk) -> Iterator[Record | Broken]:
+    if chunk.layout == "lines":
+        end = chunk.byte_to if chunk.compression == "none" else None
+        if chunk.compression == "none":
+            stream.seek(chunk.byte_from)
+        yield from read_lines(stream, chunk.byte_from, chunk.line_from, end)
+    elif chunk.layout == "csv":
+        for line, row in documents.csv_rows(stream):
+            yield Record(line, row, None)
+    elif chunk.layout == "events":
+        yield _event_stream(stream)
+    elif chunk.layout == "document":
+        yield from _numbered(documents.json_values(stream))
+
+
+def read_lines(
+    stream: IO[bytes], position: int, line: int, end: int | None, *, keep_torn_tail: bool = True
+) -> Iterator[Record | Broken]:
+    """Records of JSON lines from `position` (the stream stands there) to `end` (None: to the end of the stream)."""
+    readline = stream.readline
+    while end is None or position < end:
+        raw = readline(MAX_RECORD_BYTES)
+        size = len(raw)
+        if not size:
+            return
+        line += 1
+        start = position
+        position += size
+        if size >= MAX_RECORD_BYTES and raw[-1:] != b"\n":
+            position += _skip_line(stream)
+            limit = f"{MAX_RECORD_BYTES // 2**20} MiB"
+            yield Broken(line, f"the line is longer than the limit of {limit}", raw[:HEAD_OF_BROKEN], start)
+            continue
+        try:
+            yield Record(line, fast(raw), raw, start)
+        except (msgspec.DecodeError, RecursionError):
+            if keep_torn_tail or raw[-1:] == b"\n":
+                yield from _salvaged(raw, line, start)
+
+
+def _salvaged(raw: bytes, line: int, start: int) -> Iterator[Record | Broken]:
+    body = raw.removeprefix(BOM).strip()
+    if not body:
+        return
+    values, wrong = salvage(body)
+    # Values of one line share its place; their own text tells them apart where they carry no id.
+    for value in values:
+        yield Record(line, value, None if len(values) > 1 or wrong else body, start)
+    if wrong is not None:
+        yield Broken(line, wrong, body[:HEAD_OF_BROKEN], start)
+
+
+def _skip_line(stream: IO[bytes]) -> int:
+    skipped = 0
+    while part := stream.readline(1 << 20):
+        skipped += len(part)
+        if part.endswith(b"\n"):
+            break
+    return skipped
+
+
+def _numbered(values: Iterator[Any]) -> Iterator[Record | Broken]:
+    for index, value in enumerate(values, start=1):
+        yield Record(index, value, None)
+
+
+def _event_stream(stream: IO[bytes]) -> Record | Broken:
+    """A file that is one server-sent event stream: its whole text is the record."""
+    text = stream.read(MAX_RECORD_BYTES + 1)
+    if len(text) > MAX_RECORD_BYTES:
+        return Broken(1, f"the event stream is longer than {MAX_RECORD_BYTES // 2**20} MiB", text[:HEAD_OF_BROKEN])
+    return Record(1, text.removeprefix(BOM).decode("utf-8", "replace"), None)

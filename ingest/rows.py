@@ -1,0 +1,264 @@
+"""The rows of one shard while it grows: plain lists, turned into Polars frames once.
+
+Partial snapshots of one call are reduced here first: the fuller one stays and takes what only the other knew.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import polars as pl
+
+from app.core.usage import TOKEN_CLASSES, UsageEvent, UsagePart
+from ingest.redact import redact_column, text_column
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+EXTRA: Final = (
+    "request_key",
+    "chunk_no",
+    "origin_line",
+    "record_id",
+    "user_hash",
+    "api_key_hash",
+    "alias",
+    "tags_json",
+    "units_json",
+    "context_json",
+    "params_hash",
+    "stop_hash",
+    "exact_key",
+    "prefix_scope",
+    "prompt_bytes",
+    "out_hash",
+    "warnings_text",
+    "fullness",
+    "cost_reported_pusd",
+    "prompt_tokens",
+)
+_NAMES: Final = UsageEvent.__struct_fields__ + EXTRA
+_AT: Final = {name: index for index, name in enumerate(_NAMES)}
+_FROM: Final = {
+    "source_record": "record_id",
+    "api_key_alias": "alias",
+    "tags": "tags_json",
+    "units": "units_json",
+    "price_context": "context_json",
+    "warnings": "warnings_text",
+}
+
+_INTEGERS = (
+    "request_key chunk_no origin_line user_hash api_key_hash params_hash max_tokens n seed stop_hash start_us "
+    "first_token_us end_us itl_p50_us itl_p99_us http_status attempt "
+    + " ".join(TOKEN_CLASSES)
+    + " tok_total_reported cost_reported_pusd exact_key prefix_scope prompt_bytes out_hash fullness"
+)
+_TEXTS = (
+    "source_record provider_response_id trace_id parent_id session_id account api_key_alias tags provider model "
+    "operation region service_tier response_format reasoning_effort price_context status finish_reason retry_of error "
+    "units warnings"
+)
+COLUMNS: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
+    **dict.fromkeys(_INTEGERS.split(), pl.Int64),
+    **dict.fromkeys(_TEXTS.split(), pl.String),
+    **dict.fromkeys(("is_batch", "stream", "not_billed"), pl.Boolean),
+    **dict.fromkeys(("temperature", "top_p"), pl.Float64),
+}
+# Facts that name or count nothing by their own text; everything else may carry a secret.
+_CLEAN: Final = {"operation", "status", "warnings", "units", "price_context", "service_tier", "region", "provider"}
+_MAX_ERROR: Final = 512
+# What a fuller snapshot takes over from the other where it knows nothing itself; never tokens or money.
+_FILLED: Final = tuple(
+    index
+    for name, index in _AT.items()
+    if name not in TOKEN_CLASSES
+    and name
+    not in ("tok_total_reported", "cost_reported_usd", "cost_reported_pusd", "warnings", "warnings_text", "error")
+    and name not in ("request_key", "chunk_no", "origin_line", "record_id", "source_record", "fullness", "status")
+    and name not in ("prompt_tokens", "prompt_bytes", "prefix_scope", "exact_key")
+)
+_PROMPT: Final = tuple(_AT[name] for name in ("exact_key", "prefix_scope", "prompt_bytes"))
+_PART_FIELDS: Final = UsagePart.__struct_fields__
+
+SEGMENT_COLUMNS: Final = {
+    "slot": pl.Int64,
+    "pos": pl.Int32,
+    "role": pl.String,
+    "kind": pl.String,
+    "seg_hash": pl.Int64,
+    "chain_hash": pl.Int64,
+    "bytes": pl.Int64,
+    "bytes_upto": pl.Int64,
+    "is_boundary": pl.Boolean,
+}
+
+
+class Rows:
+    """Collects requests, segments, lines, texts and parts; `frames()` gives them as they go into the shard."""
+
+    def __init__(self) -> None:
+        self._requests: list[tuple[Any, ...]] = []
+        self._by_key: dict[int, int] = {}
+        self._prompt_slot: list[int] = []  # of each request: the slot whose segments are its own
+        self._next = 0
+        self._segments: list[tuple[Any, ...]] = []
+        self._parts: list[tuple[Any, ...]] = []
+        self._line_of: list[int] = []
+        self._line_count: list[int] = []
+        self._line_hash: list[int] = []
+        self._line_bytes: list[int] = []
+        self._texts: dict[int, str] = {}
+        self.reduced = False
+
+    def __len__(self) -> int:
+        return len(self._requests)
+
+    def next_slot(self) -> int:
+        """A number that ties a snapshot to its segments."""
+        self._next += 1
+        return self._next
+
+    def segment(
+        self, slot: int, pos: int, role: str, kind: str, own: int, chain: int, size: int, upto: int, boundary: bool
+    ) -> None:
+        self._segments.append((slot, pos, role, kind, own, chain, size, upto, boundary))
+
+    def lines(self, segment: int, hashes: list[int], sizes: list[int]) -> None:
+        """The lines of a segment that this worker has not handed over before."""
+        self._line_of.append(segment)
+        self._line_count.append(len(hashes))
+        self._line_hash += hashes
+        self._line_bytes += sizes
+
+    def text(self, segment: int, text: str) -> None:
+        self._texts[segment] = text
+
+    def add(self, slot: int, key: int, values: tuple[Any, ...], parts: Sequence[UsagePart] | None) -> None:
+        """Add a snapshot of a call, or fold it into the one that stands."""
+        index = self._by_key.setdefault(key, len(self._requests))
+        if index == len(self._requests):
+            self._requests.append(values)
+            self._prompt_slot.append(slot)
+            if parts:
+                self._add_parts(key, parts)
+            return
+        self.reduced = True
+        standing = self._requests[index]
+        fuller = values[_AT["fullness"]] > standing[_AT["fullness"]]
+        winner, other = (values, standing) if fuller else (standing, values)
+        merged = list(winner)
+        for at in _FILLED:
+            if merged[at] is None:
+                merged[at] = other[at]
+        winners_slot = slot if fuller else self._prompt_slot[index]
+        others_slot = self._prompt_slot[index] if fuller else slot
+        if winner[_AT["prompt_bytes"]] is None and other[_AT["prompt_bytes"]] is not None:
+            for at in _PROMPT:
+                merged[at] = other[at]
+            winners_slot = others_slot
+        self._prompt_slot[index] = winners_slot
+        self._requests[index] = tuple(merged)
+        if fuller and parts:
+            self._parts = [row for row in self._parts if row[0] != key]
+            self._add_parts(key, parts)
+
+    def _add_parts(self, key: int, parts: Sequence[UsagePart]) -> None:
+        for number, part in enumerate(parts):
+            self._parts.append((key, number, *(getattr(part, name) for name in _PART_FIELDS)))
+
+    def frames(self) -> dict[str, pl.DataFrame]:
+        """requests, segments, lines, texts, parts; empty ones are left out."""
+        found: dict[str, pl.DataFrame] = {}
+        if self._requests:
+            found["requests"] = self._request_frame()
+            if self._segments:
+                found["segments"] = self._segment_frame()
+        if self._line_hash:
+            found["lines"] = self._line_frame()
+        if self._texts:
+            texts = text_column("text", list(self._texts.values()))
+            found["texts"] = pl.DataFrame([pl.Series("hash", list(self._texts), dtype=pl.Int64), redact_column(texts)])
+        if self._parts:
+            found["parts"] = self._part_frame()
+        return found
+
+    def _request_frame(self) -> pl.DataFrame:
+        columns = list(zip(*self._requests, strict=True))
+        series = []
+        for name, dtype in COLUMNS.items():
+            values = columns[_AT[_FROM.get(name, name)]]
+            if dtype == pl.String:
+                column = text_column(name, values)
+                series.append(column if name in _CLEAN else redact_column(column))
+            else:
+                series.append(number_column(name, values, dtype))
+        frame = pl.DataFrame(series)
+        return frame.with_columns(pl.col("error").str.slice(0, _MAX_ERROR))
+
+    def _segment_frame(self) -> pl.DataFrame:
+        columns = list(zip(*self._segments, strict=True))
+        frame = pl.DataFrame(
+            [
+                pl.Series(name, values, dtype=dtype)
+                for (name, dtype), values in zip(SEGMENT_COLUMNS.items(), columns, strict=True)
+            ]
+        )
+        requests = list(zip(*self._requests, strict=True))
+        owners = pl.DataFrame(
+            [
+                pl.Series("slot", self._prompt_slot, dtype=pl.Int64),
+                pl.Series("request_key", requests[_AT["request_key"]], dtype=pl.Int64),
+                number_column("start_us", requests[_AT["start_us"]], pl.Int64),
+                number_column("prompt_bytes", requests[_AT["prompt_bytes"]], pl.Int64),
+                number_column("prompt_tokens", requests[_AT["prompt_tokens"]], pl.Int64),
+            ]
+        )
+        owned = frame.join(owners, on="slot", how="inner")
+        tokens, size, upto = pl.col("prompt_tokens"), pl.col("prompt_bytes"), pl.col("bytes_upto")
+        # Whole-number rounding of tokens x upto / size: floor((2ab + c) / 2c); nothing is known of an empty prompt.
+        scaled = pl.when(size > 0).then((2 * tokens * upto + size) // (2 * size))
+        return owned.with_columns(tokens_upto=scaled).drop("slot", "prompt_bytes", "prompt_tokens")
+
+    def _line_frame(self) -> pl.DataFrame:
+        counts = pl.DataFrame(
+            [
+                pl.Series("seg_hash", self._line_of, dtype=pl.Int64),
+                pl.Series("count", self._line_count, dtype=pl.Int64),
+            ]
+        )
+        spread = counts.select(
+            pl.col("seg_hash").repeat_by("count").explode(),
+            pl.int_ranges(0, pl.col("count"), dtype=pl.Int32).explode().alias("pos"),
+        )
+        return spread.with_columns(
+            pl.Series("line_hash", self._line_hash, dtype=pl.Int64),
+            pl.Series("bytes", self._line_bytes, dtype=pl.Int64),
+        )
+
+    def _part_frame(self) -> pl.DataFrame:
+        names = ("request_key", "part", *_PART_FIELDS)
+        return pl.DataFrame(
+            [
+                text_column(name, values) if name == "model" else number_column(name, values, pl.Int64)
+                for name, values in zip(names, zip(*self._parts, strict=True), strict=True)
+            ]
+        )
+
+
+def number_column(name: str, values: Sequence[Any], dtype: pl.DataType | type[pl.DataType]) -> pl.Series:
+    """A column of numbers; a value that the store cannot hold becomes unknown, never a wrong number."""
+    try:
+        return pl.Series(name, values, dtype=dtype)
+    except (TypeError, OverflowError, pl.exceptions.PolarsError):
+        return pl.Series(name, [_fitting(value, dtype) for value in values], dtype=dtype)
+
+
+def _fitting(value: Any, dtype: pl.DataType | type[pl.DataType]) -> Any:
+    if dtype == pl.Boolean:
+        return value if isinstance(value, bool) else None
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    if dtype == pl.Float64:
+        return float(value)
+    return value if isinstance(value, int) and -(2**63) <= value < 2**63 else None
