@@ -1,0 +1,38 @@
+"""Who may look at the dashboard: whoever holds the one access token, or a session that was opened with it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from app.control import access
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
+SESSION_LIFETIME_US = 7 * 24 * 3600 * 1_000_000
+SESSION_COOKIE = "halve_session"
+
+
+def first_token(control: Engine, now_us: int) -> str | None:
+    """The access token of a fresh install, to be shown once; None where one was made before."""
+    return None if access.has_token(control) else access.create_token(control, "first start", now_us)
+
+
+def enter(control: Engine, token: str, now_us: int) -> str | None:
+    """The text of a new session's cookie for a right token, else None."""
+    token_id = access.verify_token(control, token)
+    return None if token_id is None else access.open_session(control, token_id, now_us, SESSION_LIFETIME_US)
+
+
+def is_inside(control: Engine, cookie: str | None, authorization: str | None, now_us: int) -> bool:
+    """Whether a request carries a living session, or the token itself as `Authorization: Bearer` for machines."""
+    if cookie and access.session_is_valid(control, cookie, now_us):
+        return True
+    scheme, _, token = (authorization or "").partition(" ")
+    return scheme.lower() == "bearer" and access.verify_token(control, token.strip()) is not None
+
+
+def leave(control: Engine, cookie: str | None) -> None:
+    """End a session."""
+    if cookie:
+        access.close_session(control, cookie)

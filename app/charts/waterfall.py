@@ -1,0 +1,80 @@
+"""A waterfall from what was paid to what is left after the plan, one step a lever, lying down so that names fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from app.charts.chart import Chart
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from app.charts.theme import Palette
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One bar from `from_usd` to `to_usd` (for drawing only); `label` is the figure as the page writes it."""
+
+    name: str
+    from_usd: float
+    to_usd: float
+    label: str
+    kind: Literal["total", "saving", "potential"]
+
+
+def waterfall(name: str, title: str, summary: str, steps: Sequence[Step]) -> Chart:
+    """Bars of `steps`, from top to bottom in the order given."""
+    values = [
+        {
+            "place": place,
+            "step": step.name,
+            "from_usd": step.from_usd,
+            "to_usd": step.to_usd,
+            "end_usd": max(step.from_usd, step.to_usd),
+            "amount": step.label,
+            "kind": step.kind,
+        }
+        for place, step in enumerate(steps)
+    ]
+    names = [step.name for step in steps]
+
+    def draw(palette: Palette) -> dict[str, Any]:
+        y = {"field": "step", "type": "nominal", "sort": names, "title": None}
+        return {
+            "height": {"step": 30},
+            "data": {"values": values},
+            "encoding": {"y": {**y, "axis": {"domain": False, "ticks": False, "labelLimit": 170, "labelFontSize": 12}}},
+            "layer": [
+                {
+                    "mark": {"type": "bar", "height": 18},
+                    "encoding": {
+                        "x": {
+                            "field": "from_usd",
+                            "type": "quantitative",
+                            "title": None,
+                            "axis": {"format": "$~s", "tickCount": 4, "domain": False, "ticks": False},
+                        },
+                        "x2": {"field": "to_usd"},
+                        "color": {
+                            "field": "kind",
+                            "type": "nominal",
+                            "legend": None,
+                            "scale": {
+                                "domain": ["total", "saving", "potential"],
+                                "range": [palette.total, palette.saving, palette.potential],
+                            },
+                        },
+                        "opacity": {"condition": {"test": "datum.kind === 'potential'", "value": 0.6}, "value": 1},
+                        "tooltip": [{"field": "step", "title": "Step"}, {"field": "amount", "title": "Amount"}],
+                    },
+                },
+                {
+                    "mark": {"type": "text", "align": "left", "dx": 6, "tooltip": None},
+                    "encoding": {"x": {"field": "end_usd", "type": "quantitative"}, "text": {"field": "amount"}},
+                },
+            ],
+        }
+
+    return Chart(name=name, title=title, summary=summary, draw=draw)

@@ -1,0 +1,50 @@
+"""Everything that a page can set in motion, as callables that the composition root fills in: pages own no deeds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, BinaryIO, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Phase = Literal["idle", "setting up", "reading logs", "analysing", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What the service is busy with. `done` of `total` are units of `message`; both None where nothing is counted."""
+
+    phase: Phase = "idle"
+    message: str = ""
+    done: int | None = None
+    total: int | None = None
+
+    @property
+    def busy(self) -> bool:
+        return self.phase not in ("idle", "failed")
+
+
+@dataclass(frozen=True, slots=True)
+class Commands:
+    """Deeds by name. Each raises an error of app.core.errors whose text a page shows.
+
+    Attributes:
+        dismiss_finding: (fingerprint, reason, until in microseconds UTC or None for good).
+        restore_finding: (fingerprint) puts a finding back among the open ones.
+        start_finding: (fingerprint) somebody works on it.
+        finish_finding: (fingerprint) it was applied.
+        status: what the service is busy with now.
+        upload_log: (file name, stream) stores an uploaded log for reading and says in a sentence what it did.
+        run_analysis: starts an analysis in the background; a second call while one runs does nothing.
+        set_billing: (source, billing) what the user says about how a source is billed.
+    """
+
+    dismiss_finding: Callable[[str, str, int | None], None]
+    restore_finding: Callable[[str], None]
+    start_finding: Callable[[str], None]
+    finish_finding: Callable[[str], None]
+    status: Callable[[], Progress]
+    upload_log: Callable[[str, BinaryIO], str]
+    run_analysis: Callable[[], None]
+    set_billing: Callable[[str, str], None]

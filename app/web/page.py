@@ -1,0 +1,108 @@
+"""What a page is: a value with its address and a function from a context to its content.
+
+One direction: `View -> facts -> Content -> template`. The full page is always answered; HTMX picks `#main` out of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
+
+from app.core import view as views
+from app.core.view import Filter, View
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from app.charts.chart import Chart
+    from app.warehouse.store import Session
+    from app.web.deps import Deps
+    from app.web.table import Table
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """One reader's request: what is asked (view, the page's own keys, parts of the path) and the open session."""
+
+    deps: Deps
+    session: Session
+    view: View
+    path: Mapping[str, str]
+    keys: Mapping[str, str]
+    now_us: int
+
+    @property
+    def zone(self) -> ZoneInfo:
+        return ZoneInfo(self.view.period.zone)
+
+    def url(self, to: str, view: View | None = None, keys: Mapping[str, str] | None = None) -> str:
+        """A link to `to` that carries the view, or another one, and page keys."""
+        text = views.query(view or self.view, tuple((keys or {}).items()))
+        return f"{to}?{text}" if text else to
+
+    def with_filter(self, dimension: str, value: str, **changes: Any) -> View:
+        """The view with one more condition `is dimension value`, in place of an earlier one on that dimension."""
+        kept = tuple(item for item in self.view.filters if item.op != "is" or item.dimension != dimension)
+        return replace(self.view, filters=(*kept, Filter("is", dimension, (value,))), **changes)
+
+    def without_filter(self, condition: Filter) -> View:
+        """The view without a condition."""
+        return replace(self.view, filters=tuple(item for item in self.view.filters if item != condition))
+
+    def filtered_to(self, dimension: str) -> bool:
+        """Whether the view already holds one value of a dimension."""
+        return any(item.op == "is" and item.dimension == dimension for item in self.view.filters)
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    text: str
+    href: str
+
+
+@dataclass(frozen=True, slots=True)
+class Empty:
+    """Why a page has nothing to show, and the way out."""
+
+    title: str
+    text: str
+    links: tuple[Link, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What a page shows: its own model for the template, and the tables and charts that have addresses too."""
+
+    title: str
+    model: object = None
+    tables: tuple[Table, ...] = ()
+    charts: tuple[Chart, ...] = ()
+    empty: Empty | None = None
+    notices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page.
+
+    Attributes:
+        name: slug; the template is `pages/<name>.html`.
+        path: its address; `twin` is the address without suffix of its tables and charts.
+        nav: label in the navigation, empty where it is reached from another page.
+        keys: query keys of its own, beside those of a View.
+        uses_view: whether period and filters change what it shows.
+    """
+
+    name: str
+    path: str
+    twin: str
+    nav: str
+    build: Callable[[Context], Content]
+    keys: frozenset[str] = field(default_factory=frozenset)
+    uses_view: bool = True
+    section: str = ""
+
+    @property
+    def template(self) -> str:
+        return f"pages/{self.name}.html"

@@ -1,0 +1,12 @@
+"""The pages, one file each, strangers to each other; this tuple is their registry and the order of the navigation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from app.web.pages import requests, spend
+
+if TYPE_CHECKING:
+    from app.web.page import Page
+
+PAGES: Final[tuple[Page, ...]] = (spend.PAGE, requests.PAGE)

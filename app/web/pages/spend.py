@@ -1,0 +1,383 @@
+"""Spend: how much, more than before, on what, and why it moved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from app.analysis import coverage as covered
+from app.analysis import spend
+from app.analysis.movers import movers
+from app.charts.daily import DayPoint, stacked_days
+from app.charts.theme import Series as Drawn
+from app.core.money import usd, usd_text
+from app.core.view import previous
+from app.web import cells
+from app.web import format as show
+from app.web.frame import DIMENSION_LABELS, nothing_to_see
+from app.web.page import Content, Context, Empty, Page
+from app.web.table import Cell, Column, Table
+
+if TYPE_CHECKING:
+    from app.analysis.coverage import Coverage
+    from app.analysis.figures import Figures
+    from app.analysis.movers import Move
+    from app.analysis.spend import Ranking, Series
+    from app.charts.chart import Chart
+    from app.core.view import Period
+
+PATH = "/"
+TOP_ROWS = 100
+TOP_SERIES = 6
+DAY_US = 24 * 3_600_000_000
+OTHER = "other"
+UNASSIGNED = "unassigned"
+
+# label, token classes, cost part
+PARTS = (
+    ("input", "Input", ("tok_input", "tok_input_audio", "tok_input_image"), "input_pusd"),
+    ("cache_read", "Cached", ("tok_cache_read", "tok_cache_read_audio"), "cache_read_pusd"),
+    (
+        "cache_write",
+        "Written",
+        ("tok_cache_write_5m", "tok_cache_write_30m", "tok_cache_write_1h", "tok_cache_write_12h"),
+        "cache_write_pusd",
+    ),
+    ("output", "Output", ("tok_output", "tok_output_audio", "tok_output_image"), "output_pusd"),
+    ("reasoning", "Reasoning", ("tok_reasoning",), "reasoning_pusd"),
+    ("other", "Other", (), "other_pusd"),
+)
+PART_HELP = {
+    "input": "Prompt at full price",
+    "cache_read": "Prompt read from a provider's cache",
+    "cache_write": "Prompt written to a provider's cache",
+    "output": "Answer",
+    "reasoning": "Hidden reasoning; where a provider does not split it, it is inside Output",
+    "other": "Searches, calls and fees",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One headline figure; `exact` is its full value for who hovers."""
+
+    label: str
+    value: str
+    exact: str
+    change: show.Change | None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A share that the figures do not cover, and where to see it."""
+
+    label: str
+    value: str
+    text: str
+    href: str
+
+
+@dataclass(frozen=True, slots=True)
+class UnitChoice:
+    label: str
+    href: str
+    chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    figures: tuple[Figure, ...]
+    compared_with: str
+    gaps: tuple[Gap, ...]
+    units: tuple[UnitChoice, ...]
+    by: str
+    basis: str
+
+
+def build(context: Context) -> Content:
+    """The Spend page of a view."""
+    view, session = context.view, context.session
+    ranking = spend.ranking(session, view, top=TOP_ROWS)
+    if ranking.total.requests == 0:
+        title, text, links = nothing_to_see(context, PATH)
+        return Content("Spend", empty=Empty(title, text, links))
+    before, why_not = _before(context)
+    earlier = spend.totals(session, view, period=before) if before else None
+    series = spend.daily(session, view, top=TOP_SERIES)
+    coverage = covered.coverage(session, view)
+    unit = "tokens" if context.keys.get("unit") == "tokens" else "usd"
+    moved = (_moved_table(context, before),) if before is not None else ()
+    return Content(
+        "Spend",
+        model=Model(
+            figures=_figures(ranking.total, earlier),
+            compared_with=_compared_with(context, before, why_not),
+            gaps=_gaps(context, coverage),
+            units=(
+                UnitChoice("Dollars", context.url(PATH), unit == "usd"),
+                UnitChoice("Tokens", context.url(PATH, keys={"unit": "tokens"}), unit == "tokens"),
+            ),
+            by=DIMENSION_LABELS[view.by].lower(),
+            basis=covered.basis(session, view),
+        ),
+        tables=(_by_table(context, ranking, series, unit), _day_table(context, series), *moved),
+        charts=_chart(context, series),
+    )
+
+
+def _before(context: Context) -> tuple[Period | None, str]:
+    """The period to compare with, or why there is none."""
+    view = context.view
+    if view.compare == "off":
+        return None, ""
+    extent = spend.extent(context.session)
+    if extent is None or view.period.name == "all":
+        return None, "There is nothing before all time."
+    before = previous(view.period, min(context.now_us, extent[1] + 1))
+    if before.to_us <= before.from_us or extent[0] > before.from_us + DAY_US:
+        since = show.moment(extent[0], context.zone)
+        return None, f"No comparison: the store begins on {since}, later than the period before."
+    return before, ""
+
+
+def _compared_with(context: Context, before: Period | None, why_not: str) -> str:
+    if before is None:
+        return why_not
+    first = show.moment(before.from_us, context.zone)
+    return f"Compared with {first} to {show.moment(before.to_us, context.zone)}, the same stretch before."
+
+
+def _figures(now: Figures, before: Figures | None) -> tuple[Figure, ...]:
+    per_request = now.cost_per_request_pusd
+    tokens = None if now.tokens_per_request is None else round(now.tokens_per_request)
+    earlier_tokens = None if before is None or before.tokens_per_request is None else round(before.tokens_per_request)
+
+    def moved(value: int | None, old: int | None, *, dollars: bool, good: bool) -> show.Change | None:
+        if before is None:
+            return None
+        return show.change(value, old, dollars=dollars, good="down" if good else "none")
+
+    unpriced = f"{show.plural(now.requests_unpriced, 'request')} without a price not included" * (
+        now.requests_unpriced > 0
+    )
+    return (
+        Figure(
+            "Spend",
+            show.money(now.cost_pusd),
+            show.exact_money(now.cost_pusd),
+            moved(now.cost_pusd, before.cost_pusd if before else None, dollars=True, good=True),
+            unpriced,
+        ),
+        Figure(
+            "Requests",
+            show.count(now.requests),
+            show.count(now.requests),
+            moved(now.requests, before.requests if before else None, dollars=False, good=False),
+        ),
+        Figure(
+            "Cost per request",
+            show.unit_money(per_request),
+            show.exact_money(per_request),
+            moved(per_request, before.cost_per_request_pusd if before else None, dollars=True, good=True),
+        ),
+        Figure(
+            "Tokens per request",
+            show.count(tokens),
+            show.count(now.tokens_all),
+            moved(tokens, earlier_tokens, dollars=False, good=True),
+        ),
+    )
+
+
+def _gaps(context: Context, coverage: Coverage) -> tuple[Gap, ...]:
+    unassigned = context.with_filter("feature", UNASSIGNED, by="model")
+    unpriced_share = None if coverage.priced_share is None else 1 - coverage.priced_share
+    return (
+        Gap(
+            "Untagged",
+            show.percent(coverage.untagged_share),
+            f"{show.money(coverage.untagged_pusd)} of spend has no tag or rule that names its feature.",
+            context.url(PATH, unassigned),
+        ),
+        Gap(
+            "Unpriced",
+            show.percent(unpriced_share),
+            f"Share of tokens without a price, in {show.plural(len(coverage.unpriced), 'model')}.",
+            context.url("/sources"),
+        ),
+    )
+
+
+def _by_table(context: Context, ranking: Ranking, series: Series, unit: str) -> Table:
+    colours = {item.name: item.colour for item in _drawn(series)}
+    label = DIMENSION_LABELS[ranking.dimension]
+    columns = (
+        Column("name", label),
+        Column("cost_usd", "Cost", "number"),
+        Column("share", "Share", "number"),
+        *(
+            Column(f"{key}_{'usd' if unit == 'usd' else 'tokens'}", name, "number", PART_HELP[key])
+            for key, name, classes, _ in PARTS
+            if unit == "usd" or classes
+        ),
+        Column("requests", "Requests", "number"),
+        Column("cost_per_request_usd", "Per request", "number"),
+        Column("tokens_per_request", "Tokens / req.", "number"),
+    )
+    rows = [
+        _figures_row(
+            _name_cell(context, ranking.dimension, row.name, colours.get(row.name)),
+            row.figures,
+            ranking.total,
+            unit,
+            context,
+        )
+        for row in ranking.rows
+    ]
+    if ranking.other is not None:
+        name = cells.text(f"{OTHER} ({ranking.other_n})")
+        rows.append(_figures_row(name, ranking.other, ranking.total, unit, context))
+    note = f"Top {len(ranking.rows)} of {len(ranking.rows) + ranking.other_n} shown." if ranking.other_n else ""
+    return Table(
+        "by",
+        f"Spend by {label.lower()}",
+        columns,
+        tuple(rows),
+        total=_figures_row(cells.text("Total"), ranking.total, ranking.total, unit, context),
+        frame_note=note,
+    )
+
+
+def _name_cell(context: Context, dimension: str, name: str, colour: int | str | None) -> Cell:
+    """A value that leads one step down: feature to model, anything else to feature, at last to the requests."""
+    steps = [step for step in ("feature", "model") if step != dimension and not context.filtered_to(step)]
+    narrowed = context.with_filter(dimension, name)
+    href = context.url(PATH, replace(narrowed, by=steps[0])) if steps else context.url("/requests", narrowed)
+    return Cell(name, name, href=href, swatch="" if colour is None else f"c-{colour}")
+
+
+def _figures_row(name: Cell, figures: Figures, total: Figures, unit: str, context: Context) -> tuple[Cell, ...]:
+    if unit == "usd":
+        parts = [cells.money(figures.parts.get(part)) for _, _, _, part in PARTS]
+    else:
+        parts = [
+            cells.tokens(_known_sum([figures.tokens.get(item) for item in classes]))
+            for _, _, classes, _ in PARTS
+            if classes
+        ]
+    per_request = None if figures.tokens_per_request is None else round(figures.tokens_per_request)
+    listed = context.url("/requests", context.with_filter(context.view.by, str(name.value))) if name.href else ""
+    return (
+        name,
+        cells.money(figures.cost_pusd),
+        cells.ratio(figures.cost_pusd, total.cost_pusd),
+        *parts,
+        cells.count(figures.requests, href=listed),
+        cells.unit_money(figures.cost_per_request_pusd),
+        cells.count(per_request),
+    )
+
+
+def _known_sum(values: list[int | None]) -> int | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
+
+
+def _drawn(series: Series) -> list[Drawn]:
+    """Names and colours of the lines: places in the palette by size, greys for what is left over or not assigned."""
+    drawn: list[Drawn] = []
+    places = 0
+    for group in series.groups:
+        if group.name is None:
+            drawn.append(Drawn(f"{OTHER} ({series.other_n})", "other"))
+        elif group.name == UNASSIGNED:
+            drawn.append(Drawn(group.name, "unassigned"))
+        else:
+            drawn.append(Drawn(group.name, places))
+            places += 1
+    return drawn
+
+
+def _day_table(context: Context, series: Series) -> Table:
+    names = [item.name for item in _drawn(series)]
+    rows = []
+    for place, day in enumerate(series.days):
+        unfinished = day.from_us <= context.now_us < day.to_us
+        shown = Cell(day.date.isoformat(), show.day(day.date), note="unfinished" if unfinished else "")
+        amounts = [cells.money(group.values[place]) for group in series.groups]
+        rows.append((shown, *amounts, cells.money(series.totals[place])))
+    return Table(
+        "daily",
+        f"Spend a day by {DIMENSION_LABELS[series.dimension].lower()}",
+        (
+            Column("day", "Day"),
+            *(Column(f"cost_usd: {name}", name, "number") for name in names),
+            Column("total_usd", "Total", "number"),
+        ),
+        tuple(rows),
+    )
+
+
+def _chart(context: Context, series: Series) -> tuple[Chart, ...]:
+    drawn = _drawn(series)
+    points = [
+        DayPoint(
+            day=day.date,
+            series=item.name,
+            amount_usd=float(usd(value)),
+            label=show.money(value),
+            unfinished=day.from_us <= context.now_us < day.to_us,
+        )
+        for item, group in zip(drawn, series.groups, strict=True)
+        for day, value in zip(series.days, group.values, strict=True)
+        if value
+    ]
+    if not points:
+        return ()
+    days = [day.date for day in series.days]
+    known = [(total, day.date) for total, day in zip(series.totals, series.days, strict=True) if total is not None]
+    highest, when = max(known)
+    label = DIMENSION_LABELS[series.dimension].lower()
+    summary = f"The highest day is {show.day(when)} with {show.money(highest)}; days are cut in {context.zone.key}."
+    return (stacked_days("daily", f"Spend a day by {label}", summary, drawn, days, points),)
+
+
+def _moved_table(context: Context, before: Period) -> Table:
+    found = movers(context.session, context.view, before)
+    label = DIMENSION_LABELS[found.dimension]
+    shown = found.rows[:12]
+    left = len(found.rows) - len(shown)
+    return Table(
+        "moved",
+        "What moved",
+        (
+            Column("name", label),
+            Column("before_usd", "Before", "number"),
+            Column("now_usd", "Now", "number"),
+            Column("change_usd", "Change", "number"),
+            Column("volume_usd", "Volume", "number", "More or fewer requests in all"),
+            Column("mix_usd", "Mix", "number", f"Other shares of each {label.lower()} and model"),
+            Column("rate_usd", "Rate", "number", "Another cost for each request: prices, tokens, caching"),
+            Column("new_usd", "New", "number", "Only in this period"),
+            Column("gone_usd", "Gone", "number", "Only in the period before"),
+        ),
+        tuple(_move_row(cells.text(move.name), move) for move in shown),
+        total=_move_row(cells.text("Total"), found.total),
+        frame_note=f"The {len(shown)} largest changes of {len(found.rows)}." if left > 0 else "",
+        empty="Nothing moved.",
+    )
+
+
+def _move_row(name: Cell, move: Move) -> tuple[Cell, ...]:
+    parts = (move.volume, move.mix, move.rate, move.new, move.gone)
+    return (
+        name,
+        cells.money(move.before_pusd),
+        Cell(usd_text(move.now_pusd), show.money(move.now_pusd)),
+        cells.delta(move.change),
+        *(cells.delta(part) for part in parts),
+    )
+
+
+PAGE = Page(name="spend", path=PATH, twin="/spend", nav="Spend", build=build, keys=frozenset({"unit"}), section="spend")

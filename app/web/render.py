@@ -1,0 +1,159 @@
+"""Turns a content into bytes: the whole page, or one of its twins (CSV, JSON, a chart's specification)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import jinja2
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from app.core.errors import NotFoundError
+from app.web import table as tables
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from starlette.requests import Request
+
+    from app.charts.chart import Chart
+    from app.charts.theme import Mode
+    from app.web.page import Content, Context, Page
+    from app.web.table import Table
+
+HERE = Path(__file__).parent
+STATIC = HERE / "static"
+THEMES = ("auto", "light", "dark")
+THEME_COOKIE = "halve_theme"
+
+
+@dataclass(frozen=True, slots=True)
+class Twins:
+    """Where the same figures stand for machines."""
+
+    csv: str
+    json: str
+
+
+def environment() -> jinja2.Environment:
+    """Templates escape everything, and a name that is missing is an error."""
+    made = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(HERE / "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.globals["static"] = static_urls()
+    made.globals["vendor"] = vendor_urls()
+    return made
+
+
+def static_urls() -> dict[str, str]:
+    """Our own static files by name, at addresses that change with their content."""
+    return {
+        path.name: f"/static/{path.name}?v={sha256(path.read_bytes()).hexdigest()[:10]}"
+        for path in sorted(STATIC.iterdir())
+        if path.is_file()
+    }
+
+
+def vendor_urls() -> dict[str, str]:
+    """The browser libraries by name; a missing one is left out, and pages work without."""
+    folder = STATIC / "vendor"
+    found = {}
+    for path in sorted(folder.glob("*.min.js")) if folder.is_dir() else []:
+        name = path.name.removesuffix(".min.js").rpartition("-")[0]
+        found[name] = f"/static/vendor/{path.name}"
+    return found
+
+
+def theme_of(request: Request) -> str:
+    """The reader's choice of colours, `auto` unless a cookie says otherwise."""
+    chosen = request.cookies.get(THEME_COOKIE, "auto")
+    return chosen if chosen in THEMES else "auto"
+
+
+def page_response(
+    templates: jinja2.Environment, request: Request, page: Page, context: Context, content: Content, frame: object
+) -> Response:
+    """The full page."""
+    values: dict[str, Any] = {
+        "page": page,
+        "title": content.title,
+        "model": content.model,
+        "empty": content.empty,
+        "tables": {table.name: table for table in content.tables},
+        "charts": {chart.name: chart for chart in content.charts},
+        "twins": _twins(page, context, content.tables),
+        "chart_urls": _chart_urls(page, context, content.charts),
+        "frame": frame,
+        "theme": theme_of(request),
+    }
+    html = templates.get_template(page.template).render(values)
+    return HTMLResponse(html)
+
+
+def shell_response(
+    templates: jinja2.Environment, request: Request, template: str, status: int = 200, **values: Any
+) -> Response:
+    """A page outside the navigation: the way in, an error."""
+    html = templates.get_template(template).render(theme=theme_of(request), **values)
+    return HTMLResponse(html, status)
+
+
+def _base(page: Page, context: Context) -> str:
+    return page.twin.format_map(dict(context.path))
+
+
+def _twins(page: Page, context: Context, of: tuple[Table, ...]) -> dict[str, Twins]:
+    base = _base(page, context)
+    found = {}
+    for place, table in enumerate(of):
+        keys = dict(context.keys) | ({"table": table.name} if place else {})
+        found[table.name] = Twins(context.url(f"{base}.csv", keys=keys), context.url(f"{base}.json", keys=keys))
+    return found
+
+
+def _chart_urls(page: Page, context: Context, of: tuple[Chart, ...]) -> dict[str, str]:
+    base = _base(page, context)
+    return {
+        chart.name: context.url(f"{base}.vl.json", keys=dict(context.keys) | ({"chart": chart.name} if place else {}))
+        for place, chart in enumerate(of)
+    }
+
+
+def csv_response(content: Content, name: str, stem: str) -> Response:
+    """A table as CSV, offered as a file."""
+    table = _pick_table(content, name)
+    headers = {"content-disposition": f'attachment; filename="{stem}-{table.name}.csv"'}
+    return Response(tables.csv_text(table), media_type="text/csv; charset=utf-8", headers=headers)
+
+
+def json_response(content: Content, name: str, about: Mapping[str, Any]) -> Response:
+    """A table as JSON: what it is, and its rows."""
+    table = _pick_table(content, name)
+    document = {**about, "table": table.name, "caption": table.caption, "rows": tables.json_rows(table)}
+    return Response(tables.json_text(document), media_type="application/json")
+
+
+def chart_response(content: Content, name: str, mode: Mode) -> Response:
+    """A chart as its Vega-Lite specification, data included."""
+    found = content.charts[:1] if not name else tuple(chart for chart in content.charts if chart.name == name)
+    if not found:
+        raise NotFoundError("This page has no such chart.")
+    return Response(tables.json_text(found[0].spec(mode)), media_type="application/json")
+
+
+def _pick_table(content: Content, name: str) -> Table:
+    found = content.tables[:1] if not name else tuple(table for table in content.tables if table.name == name)
+    if not found:
+        raise NotFoundError("This page has no such table now.")
+    return found[0]
+
+
+def see_other(to: str) -> Response:
+    """Sends the browser on to another page of ours after a form."""
+    return RedirectResponse(to, 303)

@@ -1,0 +1,76 @@
+"""The outermost layer of every answer: the Host allow-list, the origin check on writes, and the security headers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse
+
+from app.auth.origin import host_allowed, write_allowed
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+# No `unsafe-*` anywhere: scripts and styles are files of our own, and charts are drawn by Vega's interpreter.
+CONTENT_SECURITY_POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self' data:",
+        "connect-src 'self'",
+        "form-action 'self'",
+        "base-uri 'none'",
+        "frame-ancestors 'none'",
+    )
+)
+
+HEADERS = {
+    "content-security-policy": CONTENT_SECURITY_POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=()",
+}
+
+WRONG_HOST = (
+    "This Halve does not answer under that host name. Its operator can add the name to HALVE_ALLOWED_HOSTS "
+    "(space-separated) and start it again."
+)
+WRONG_ORIGIN = (
+    "This request would change something but does not come from a page of this Halve, so nothing was done. "
+    "Open the page itself and try again."
+)
+
+
+class SecurityMiddleware:
+    """ASGI middleware around the whole application."""
+
+    def __init__(self, app: ASGIApp, allowed_hosts: frozenset[str], public_origin: str | None = None) -> None:
+        self.app = app
+        self.allowed_hosts = allowed_hosts
+        self.public_origin = public_origin
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers[name] = value
+                if "cache-control" not in headers:
+                    headers["cache-control"] = "no-store"
+            await send(message)
+
+        headers = Headers(scope=scope)
+        if not host_allowed(headers.get("host"), self.allowed_hosts):
+            await PlainTextResponse(WRONG_HOST, 421)(scope, receive, send_with_headers)
+        elif not write_allowed(scope["method"], headers, self.public_origin):
+            await PlainTextResponse(WRONG_ORIGIN, 403)(scope, receive, send_with_headers)
+        else:
+            await self.app(scope, receive, send_with_headers)

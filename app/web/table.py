@@ -1,0 +1,81 @@
+"""A table of a page and its twins: what is shown, what CSV says and what JSON says come from the same cells."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Value = str | int | float | bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """`key` names the column in the twins, `label` on the page; `sort` is the page's sorting key, if it sorts."""
+
+    key: str
+    label: str
+    kind: Literal["text", "number"] = "text"
+    help: str = ""
+    sort: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """`value` is exact and goes to the twins, `text` is what a page shows; `href` makes it a link, `swatch` a colour class."""
+
+    value: Value
+    text: str
+    href: str = ""
+    note: str = ""
+    tone: Literal["", "worse", "better", "muted"] = ""
+    swatch: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One table: `caption` says what it holds, `frame_note` what it leaves out; `total` is its last row."""
+
+    name: str
+    caption: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    total: tuple[Cell, ...] = ()
+    frame_note: str = ""
+    empty: str = "Nothing here."
+
+
+# A spreadsheet runs text that begins with one of these as a formula.
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
+
+
+def csv_text(table: Table) -> str:
+    """The rows as CSV with a header; text that a spreadsheet would run is defused by a leading apostrophe."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\r\n")
+    writer.writerow([column.key for column in table.columns])
+    for row in table.rows:
+        writer.writerow([_csv_value(column, cell) for column, cell in zip(table.columns, row, strict=True)])
+    return out.getvalue()
+
+
+def _csv_value(column: Column, cell: Cell) -> str:
+    if cell.value is None:
+        return ""
+    text = str(cell.value)
+    if column.kind == "text" and text.lstrip(" ").startswith(FORMULA_STARTS):
+        return f"'{text}"
+    return text
+
+
+def json_rows(table: Table) -> list[dict[str, Any]]:
+    """The rows as objects by column key; unknown is null."""
+    return [{column.key: cell.value for column, cell in zip(table.columns, row, strict=True)} for row in table.rows]
+
+
+def json_text(value: Any) -> str:
+    """JSON that stays harmless if it ever lands inside a page: `<`, `>` and `&` are written as escapes."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

@@ -1,0 +1,212 @@
+"""A small made company for the dashboard's tests: sixty days of requests written straight into the fact tables.
+
+Names are hostile on purpose: whoever shows them must escape them.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import polars as pl
+
+from app.auth.access import first_token
+from app.control import database
+from app.control import findings as control_findings
+from app.warehouse.migrate import migrate
+from app.warehouse.rollup import rebuild
+from app.warehouse.store import Session, Warehouse
+from app.web.commands import Commands, Progress
+from app.web.deps import Deps
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+NOW_US = int(datetime(2026, 11, 18, 11, 6, 40, tzinfo=UTC).timestamp()) * 1_000_000
+DAY_US = 86_400_000_000
+ZONE = "Europe/Berlin"
+
+MARKUP = '<img src=x onerror="document.title=1">'
+FORMULA = '=HYPERLINK("http://evil.example","x")'
+
+
+@dataclass(frozen=True)
+class Kind:
+    feature: str
+    model: str
+    provider: str
+    a_day: int
+    tokens_in: int
+    cached: float
+    written: float
+    tokens_out: int
+    reasoning: int
+    input_rate: int | None
+    output_rate: int | None
+    source: str = "litellm"
+    growth: float = 0.0
+    rule: str = "tag"
+
+
+KINDS = (
+    Kind("support-chat", "gpt-5", "openai", 14, 5200, 0.2, 0.0, 420, 210, 1_250_000, 10_000_000, growth=0.012),
+    Kind("coding-agent", "claude-sonnet-4-5", "anthropic", 9, 41_000, 0.62, 0.12, 900, 0, 3_000_000, 15_000_000),
+    Kind("invoice-extract", "gpt-5", "openai", 10, 3900, 0.0, 0.0, 260, 600, 1_250_000, 10_000_000),
+    Kind("docs-search", "gpt-5-mini", "openai", 24, 6100, 0.1, 0.0, 240, 0, 250_000, 2_000_000),
+    Kind("ticket-classify", "gpt-5-mini", "openai", 30, 900, 0.0, 0.0, 20, 0, 250_000, 2_000_000),
+    Kind("newsletter", "claude-haiku-4-5", "anthropic", 3, 700, 0.0, 0.0, 800, 0, 1_000_000, 5_000_000),
+    Kind("unassigned", "gpt-5-mini", "openai", 5, 1500, 0.0, 0.0, 300, 0, 250_000, 2_000_000, rule="none"),
+    Kind(MARKUP, "gpt-5-mini", "openai", 2, 800, 0.0, 0.0, 90, 0, 250_000, 2_000_000),
+    Kind(FORMULA, "in-house-tune", "openai", 2, 800, 0.0, 0.0, 90, 0, None, None, source=f"logs {MARKUP}"),
+)
+
+
+def _request(kind: Kind, start_us: int, rng: random.Random) -> dict[str, Any]:
+    tokens_in = round(kind.tokens_in * rng.uniform(0.7, 1.4))
+    read = round(tokens_in * kind.cached * rng.uniform(0.6, 1.2))
+    written = round(tokens_in * kind.written)
+    fresh = tokens_in - read - written
+    out = max(1, round(kind.tokens_out * rng.uniform(0.5, 1.6)))
+    thought = round(kind.reasoning * rng.uniform(0.5, 1.5)) if kind.reasoning else None
+    status = rng.choices(["ok", "error", "timeout"], [96, 3, 1])[0]
+    first = 250_000 + fresh * 40 + rng.randrange(200_000)
+    row: dict[str, Any] = {
+        "source": kind.source,
+        "provider": kind.provider,
+        "model": kind.model,
+        "model_id": kind.model,
+        "operation": "chat",
+        "is_batch": False,
+        "api_key_alias": rng.choice(["prod-1", "prod-2"]),
+        "user_hash": rng.randrange(40),
+        "session_id": f"s{start_us // 1_800_000_000}",
+        "start_us": start_us,
+        "first_token_us": start_us + first,
+        "end_us": start_us + first + (out + (thought or 0)) * 14_000,
+        "status": status,
+        "http_status": {"ok": 200, "error": 500, "timeout": 504}[status],
+        "tok_input": fresh,
+        "tok_cache_read": read or None,
+        "tok_cache_write_5m": written or None,
+        "tok_output": out,
+        "tok_reasoning": thought,
+        "cost_state": "unpriced",
+        "origin_file": "made.jsonl",
+        "fullness": 1,
+    }
+    if kind.input_rate is not None and kind.output_rate is not None:
+        parts = {
+            "input_pusd": fresh * kind.input_rate,
+            "cache_read_pusd": read * kind.input_rate // 10 if read else None,
+            "cache_write_pusd": written * kind.input_rate * 5 // 4 if written else None,
+            "output_pusd": out * kind.output_rate,
+            "reasoning_pusd": thought * kind.output_rate if thought else None,
+        }
+        row |= parts
+        row["cost_pusd"] = row["cost_list_pusd"] = sum(value for value in parts.values() if value)
+        row |= {"cost_state": "priced", "price_row": f"{kind.provider}/{kind.model}", "price_book": "made-1"}
+    return row
+
+
+def requests(days: int = 60, scale: int = 1, seed: int = 7) -> list[dict[str, Any]]:
+    """Requests of `days` up to now, `scale` times as many as the kinds say."""
+    rng = random.Random(seed)
+    rows = []
+    for back in range(days, -1, -1):
+        midnight = NOW_US - NOW_US % DAY_US - back * DAY_US
+        weekend = (midnight // DAY_US + 3) % 7 >= 5
+        for kind in KINDS:
+            a_day = kind.a_day * scale * (0.45 if weekend else 1) * (1 + kind.growth * (days - back))
+            for _ in range(round(a_day)):
+                start_us = midnight + round(rng.triangular(5, 23, 14) * 3_600_000_000)
+                if start_us < NOW_US:
+                    rows.append(_request(kind, start_us, rng) | {"feature": kind.feature, "rule": kind.rule})
+    for number, row in enumerate(rows, 1):
+        row["request_key"] = (number * 0x9E3779B97F4A7C15) % (1 << 64) - (1 << 63)
+    return rows
+
+
+def fill(session: Session, rows: list[dict[str, Any]]) -> None:
+    """Write requests, their attribution and the roll-ups."""
+    frame = pl.DataFrame(rows, infer_schema_length=None)
+    session.register("made", frame)
+    columns = ", ".join(name for name in frame.columns if name not in ("feature", "rule"))
+    connection = session.connection
+    connection.execute(f"INSERT INTO requests ({columns}) SELECT {columns} FROM made")
+    connection.execute(
+        "INSERT INTO attribution SELECT request_key, feature, 'core', 'production', NULL, rule, 1 FROM made"
+    )
+    connection.execute("INSERT INTO sources VALUES ('litellm', 'litellm_spend_logs', 'api', 'format')")
+    rebuild(session)
+
+
+@dataclass
+class Deeds:
+    """What the pages asked for, and the progress they are told."""
+
+    progress: Progress = field(default_factory=Progress)
+    uploads: list[tuple[str, bytes]] = field(default_factory=list)
+    analyses: int = 0
+    billings: list[tuple[str, str]] = field(default_factory=list)
+
+
+@dataclass
+class Company:
+    deps: Deps
+    deeds: Deeds
+    token: str
+
+
+def company(rows: list[dict[str, Any]] | None = None, *, no_access_control: bool = False, **given: Any) -> Company:
+    """Stores in memory with the made requests, and commands that work on the control store."""
+    warehouse = Warehouse(None)
+    migrate(warehouse)
+    if rows is None or rows:
+        with warehouse.writing() as session:
+            fill(session, requests() if rows is None else rows)
+    control = database.open_control(None)
+    database.migrate(control)
+    token = first_token(control, NOW_US)
+    assert token is not None
+    deeds = Deeds()
+    deps = Deps(
+        warehouse=warehouse,
+        control=control,
+        commands=_commands(control, deeds),
+        zone=ZONE,
+        now=lambda: NOW_US,
+        allowed_hosts=frozenset({"127.0.0.1", "localhost"}),
+        no_access_control=no_access_control,
+        **given,
+    )
+    return Company(deps, deeds, token)
+
+
+def _commands(control: Any, deeds: Deeds) -> Commands:
+    def moved(status: Any) -> Callable[[str], None]:
+        return lambda fingerprint: control_findings.set_status(control, fingerprint, status, now_us=NOW_US)
+
+    def dismiss(fingerprint: str, reason: str, until_us: int | None) -> None:
+        control_findings.set_status(
+            control, fingerprint, "dismissed", now_us=NOW_US, reason=reason, until_us=until_us
+        )
+
+    def upload(name: str, stream: BinaryIO) -> str:
+        deeds.uploads.append((name, stream.read()))
+        return "stored"
+
+    def analyse() -> None:
+        deeds.analyses += 1
+
+    return Commands(
+        dismiss_finding=dismiss,
+        restore_finding=moved("open"),
+        start_finding=moved("in_progress"),
+        finish_finding=moved("done"),
+        status=lambda: deeds.progress,
+        upload_log=upload,
+        run_analysis=analyse,
+        set_billing=lambda source, billing: deeds.billings.append((source, billing)),
+    )
