@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from app.analysis.days import EVERYTHING, HOUR_US, local_days
+from app.analysis.days import EVERYTHING, local_days
 from app.core.errors import UsageError
 from app.core.view import DIMENSIONS
 
@@ -58,7 +58,9 @@ def spend_scope(session: Session, view: View, *dimensions: str, period: Period |
     used = {*dimensions, *(item.dimension for item in view.filters)}
     for name in used:
         column(name)
-    base = "spend_hour" if not used & _FACTS_ONLY and _cuts(session, chosen) else facts_relation(used)
+    base = facts_relation(used)
+    if not used & _FACTS_ONLY:
+        base = _rolled(session, chosen) or base
     return Scope(_filtered(session, base, view.filters), chosen.from_us, chosen.to_us)
 
 
@@ -74,15 +76,28 @@ def facts_relation(dimensions: set[str]) -> str:
     return "attributed_facts" if dimensions & _ATTRIBUTED else "request_facts"
 
 
-def _cuts(session: Session, period: Period) -> bool:
-    """Whether the roll-up's buckets meet every day's edge of the period."""
+def _rolled(session: Session, period: Period) -> str | None:
+    """The roll-up for a period, None where it is not filled or too coarse for a day's edge.
+
+    A period that ends inside a bucket (an unfinished one, or what is compared with it) takes the single requests of
+    that last bucket from the facts.
+    """
     rows = session.rows("rollup.bucket")
-    bucket = int(rows[0][0]) if rows else HOUR_US
+    if not rows:
+        return None
     if period.name == EVERYTHING:
-        return True
-    edges = [period.from_us, period.to_us]
-    edges += [day.from_us for day in local_days(period.from_us, period.to_us, period.zone)]
-    return all(edge % bucket == 0 for edge in edges)
+        return "spend_hour"
+    bucket = int(rows[0][0])
+    edges = [period.from_us, *(day.from_us for day in local_days(period.from_us, period.to_us, period.zone))]
+    if any(edge % bucket for edge in edges):
+        return None
+    end_us = period.to_us - period.to_us % bucket
+    if end_us == period.to_us:
+        return "spend_hour"
+    session.register("scope_edge", pl.DataFrame({"end_us": [end_us]}, schema={"end_us": pl.Int64}))
+    session.execute("spend.tail", {"into": "scope_tail"}, from_us=end_us, to_us=period.to_us)
+    session.execute("spend.joined", {"into": "scope_joined", "edge": "scope_edge", "tail": "scope_tail"})
+    return "scope_joined"
 
 
 def _filtered(session: Session, base: str, filters: Sequence[Filter]) -> str:

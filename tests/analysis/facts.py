@@ -16,14 +16,15 @@ if TYPE_CHECKING:
     from app.warehouse.store import Session
 
 INTEGERS = (
-    "request_key start_us first_token_us end_us user_hash api_key_hash exact_key tok_input tok_cache_read "
-    "tok_cache_write_5m tok_cache_write_1h tok_output tok_reasoning input_pusd cache_read_pusd cache_write_pusd "
-    "output_pusd reasoning_pusd other_pusd cost_pusd cost_list_pusd fullness"
-).split()
+    "request_key", "start_us", "first_token_us", "end_us", "user_hash", "api_key_hash", "exact_key",
+    "tok_input", "tok_cache_read", "tok_cache_write_5m", "tok_cache_write_1h", "tok_output", "tok_reasoning",
+    "input_pusd", "cache_read_pusd", "cache_write_pusd", "output_pusd", "reasoning_pusd", "other_pusd",
+    "cost_pusd", "cost_list_pusd", "fullness",
+)  # fmt: skip
 TEXTS = (
-    "source account provider model model_id operation status cost_state tags api_key_alias origin_file session_id "
-    "service_tier price_row price_book"
-).split()
+    "source", "account", "provider", "model", "model_id", "operation", "status", "cost_state", "tags",
+    "api_key_alias", "origin_file", "session_id", "service_tier", "price_row", "price_book",
+)  # fmt: skip
 SCHEMA = dict.fromkeys(INTEGERS, pl.Int64) | dict.fromkeys(TEXTS, pl.String) | {"is_batch": pl.Boolean}
 DEFAULTS = {
     "source": "log", "operation": "chat", "status": "ok", "cost_state": "priced", "is_batch": False, "fullness": 1,
