@@ -1,1 +1,1 @@
-"""Dated rates: compiled once into a wide table; models and their capabilities. Runs no SQL."""
+"""Prices: dated list rates, our overlay and the user's own terms, compiled into one table. Runs no SQL."""

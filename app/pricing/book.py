@@ -1,0 +1,425 @@
+"""`PriceBook`: every rate, dated and versioned, and the answer to "what does this request cost per token, and why"."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+import polars as pl
+
+from app.pricing import compile as compiling
+from app.pricing import context as ctx_of
+from app.pricing.match import Match, Matcher
+from app.pricing.rates import RATE_COLUMNS, RateRow
+from app.pricing.timetable import rate_key, rows_for
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from decimal import Decimal
+    from pathlib import Path
+
+    from app.pricing.context import Context
+    from app.pricing.listprices import ListModel
+    from app.pricing.rules import Overlay, Rule
+
+PAIR_COLUMNS: Final = ("provider", "model", "service_tier", "is_batch", "region", "price_context", "account")
+"""What a request must say to be priced; `price_context` is the JSON object of the fact table."""
+
+RATES_SCHEMA: Final[dict[str, Any]] = {
+    "rate_key": pl.Int64,
+    "price_row": pl.String,
+    "provider": pl.String,
+    "price_model": pl.String,
+    "ctx": pl.String,
+    "valid_from_us": pl.Int64,
+    "valid_to_us": pl.Int64,
+    "minute_from": pl.Int32,
+    "minute_to": pl.Int32,
+    "weekday_from": pl.Int32,
+    "weekday_to": pl.Int32,
+    "tier_gt": pl.Int64,
+    "tier_le": pl.Int64,
+    **dict.fromkeys(RATE_COLUMNS, pl.Decimal(24, 6)),
+    "source": pl.String,
+    "status": pl.String,
+}
+
+ALIAS_SCHEMA: Final[dict[str, Any]] = {
+    **dict.fromkeys(("provider", "model", "service_tier"), pl.String),
+    "is_batch": pl.Boolean,
+    **dict.fromkeys(("region", "price_context", "account"), pl.String),
+    "provider_id": pl.String,
+    "model_id": pl.String,
+    "price_provider": pl.String,
+    "price_model": pl.String,
+    "ctx": pl.String,
+    "rate_key": pl.Int64,
+    "list_key": pl.Int64,
+    "own": pl.Boolean,
+    "rule": pl.String,
+    "any_us": pl.Int64,
+    "any_prompt": pl.Int64,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """The rates of one moment: pico-USD per token or unit by column name (`r_input`, ...); None is unknown."""
+
+    price_row: str
+    rates: Mapping[str, Decimal | None]
+    source: str
+    status: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Resolved:
+    """A distinct pair with its priced model and both contexts (own terms and list)."""
+
+    match: Match
+    ctx: Context
+    list_ctx: Context
+
+
+@dataclass(frozen=True, slots=True)
+class PriceBook:
+    """An immutable set of prices with one version. Build it with `load`."""
+
+    version: str
+    sources: compiling.Sources
+    matcher: Matcher
+    _models: dict[tuple[str, str], ListModel]
+    _own_rules: list[Rule]
+    _rows: dict[tuple[str, str, str], list[RateRow]] = field(default_factory=dict)
+    _found: dict[tuple[str, str], Match | None] = field(default_factory=dict)
+
+    @classmethod
+    def load(cls, cache_dir: Path | None, user_file: Path | None = None) -> PriceBook:
+        """The book of the installed list, our overlay and the user's file; cached in `cache_dir`.
+
+        Raises:
+            InputError: the user's file is wrong; the message names line and field.
+        """
+        key, cached, own = compiling.read_sources(cache_dir, user_file)
+        if cached is not None:
+            return cls.of(cached)
+        book = cls.of(compiling.fresh_sources(own))
+        if cache_dir is not None:
+            compiling.store(cache_dir, key, book.sources)
+        return book
+
+    @classmethod
+    def of(cls, sources: compiling.Sources) -> PriceBook:
+        """A book of sources already read; compiles the table for its version where that is not known yet."""
+        models = {(item.provider, item.model): item for item in sources.price_list.models}
+        overlays = (sources.own, sources.overlay)
+        names = {**sources.overlay.providers, **sources.own.providers}
+        aliases = [*sources.own.aliases, *sources.overlay.aliases]
+        listed = Matcher(
+            sources.price_list.providers, sources.price_list.models, aliases, names, _set_models([sources.overlay])
+        )
+        added = [
+            (provider, model)
+            for provider, model in _set_models(overlays)
+            if listed.find(provider, model) is None or (provider, model) in set(_set_models([sources.overlay]))
+        ]
+        matcher = Matcher(sources.price_list.providers, sources.price_list.models, aliases, names, added)
+        own_rules = [_aimed(rule, matcher) for rule in sources.own.rules]
+        book = cls(sources.version, sources, matcher, models, own_rules)
+        if sources.version:
+            return book
+        version = compiling.version_of(book._all_rows(), sources)
+        return cls(version, msgspec.structs.replace(sources, version=version), matcher, models, own_rules, book._rows)
+
+    @property
+    def by_account(self) -> bool:
+        """Whether any price depends on the account; where not, accounts need not be told apart."""
+        return any(rule.account is not None for rule in self._own_rules)
+
+    @property
+    def own_terms(self) -> bool:
+        """Whether the user gave rates or discounts, so that contract and list prices differ."""
+        return bool(self._own_rules)
+
+    @property
+    def list_source(self) -> str:
+        return f"genai-prices {self.sources.price_list.version}"
+
+    @property
+    def rates(self) -> pl.DataFrame:
+        """The whole compiled table (columns `RATES_SCHEMA`) of standard contexts and every listed variant."""
+        return rates_frame(self._all_rows())
+
+    def resolve(self, pairs: pl.DataFrame) -> pl.DataFrame:
+        """One row a distinct pair (columns `PAIR_COLUMNS`, NULLs as ''), with its model, context and join keys.
+
+        Unresolved pairs have NULL keys and keep the model as sent for their `model_id`. Columns: `ALIAS_SCHEMA`.
+        """
+        return pl.DataFrame(
+            [self._alias_row(pair) for pair in pairs.select(PAIR_COLUMNS).unique(maintain_order=True).iter_rows()],
+            schema=ALIAS_SCHEMA,
+            orient="row",
+        )
+
+    def rates_for(self, aliases: pl.DataFrame) -> pl.DataFrame:
+        """The rate rows (columns `RATES_SCHEMA`) behind the keys of resolved pairs."""
+        resolved = aliases.filter(pl.col("rate_key").is_not_null())
+        wanted = resolved.select("provider_id", "price_provider", "price_model", "ctx").unique(maintain_order=True)
+        rows: dict[int, list[RateRow]] = {}
+        for provider, price_provider, model, ctx in wanted.iter_rows():
+            context = ctx_of.parse(ctx)
+            for one in (context, _without_terms(context)):
+                key = rate_key(price_provider, model, ctx_of.text(one))
+                if key not in rows:
+                    rows[key] = self._rows_of(provider, price_provider, model, one)
+        return rates_frame(row for group in rows.values() for row in group)
+
+    def rate(
+        self,
+        provider: str | None,
+        model_id: str,
+        *,
+        at_us: int,
+        ctx: str = "",
+        prompt_tokens: int = 0,
+        account: str | None = None,
+    ) -> Rate | None:
+        """The rates (own terms included) of a model at a time, in a context such as `batch`; None where unpriced."""
+        key = (provider or "", model_id)
+        if key not in self._found:
+            self._found[key] = self.matcher.find(provider, model_id)
+        match = self._found[key]
+        if match is None:
+            return None
+        resolved = self._with_terms(match, ctx_of.parse(ctx), account)
+        for row in self._rows_of(match.provider, match.price_provider, match.price_model, resolved.ctx):
+            if row.holds(at_us, prompt_tokens):
+                return Rate(row.price_row, row.rates, row.source, row.status)
+        return None
+
+    def rates_at(self, cells: pl.DataFrame) -> pl.DataFrame:
+        """`cells` with the rate columns, `price_row` and `price_status` added; NULL where unpriced.
+
+        Needs columns provider, model_id, ctx (text), at_us, prompt_tokens; `account` is used where it is there.
+        """
+        needed = ["provider", "model_id", "ctx", "at_us", "prompt_tokens"]
+        keys = needed + (["account"] if "account" in cells.columns else [])
+        distinct = cells.select(keys).unique(maintain_order=True)
+        rows = []
+        for key in distinct.iter_rows(named=True):
+            found = self.rate(
+                key["provider"],
+                key["model_id"],
+                at_us=key["at_us"],
+                ctx=key["ctx"] or "",
+                prompt_tokens=key["prompt_tokens"],
+                account=key.get("account"),
+            )
+            rates = [None] * len(RATE_COLUMNS) if found is None else [found.rates[name] for name in RATE_COLUMNS]
+            rows.append(
+                (
+                    *key.values(),
+                    None if found is None else found.price_row,
+                    None if found is None else found.status,
+                    *rates,
+                )
+            )
+        schema: dict[str, Any] = {
+            **{name: distinct.schema[name] for name in keys},
+            "price_row": pl.String,
+            "price_status": pl.String,
+            **dict.fromkeys(RATE_COLUMNS, pl.Decimal(24, 6)),
+        }
+        table = pl.DataFrame(rows, schema=schema, orient="row")
+        return cells.join(table, on=keys, how="left", nulls_equal=True, maintain_order="left")
+
+    def rows_of(self, provider: str | None, model: str) -> list[RateRow]:
+        """Every row of a model, all contexts, for `halve prices show`; empty where the name is unknown."""
+        match = self.matcher.find(provider, model)
+        if match is None:
+            return []
+        rows: list[RateRow] = []
+        for context in self._known_contexts(match.price_provider, match.price_model):
+            resolved = self._with_terms(match, context, None)
+            rows += self._rows_of(match.provider, match.price_provider, match.price_model, resolved.ctx)
+        return rows
+
+    def _alias_row(self, pair: tuple[Any, ...]) -> tuple[Any, ...]:
+        provider, model, service_tier, is_batch, region, price_context, account = pair
+        extra = _json_object(price_context)
+        context = ctx_of.of_request(is_batch=bool(is_batch), service_tier=service_tier, region=region, extra=extra)
+        base_model = extra.get("base_model")
+        match = self.matcher.find(provider, model, base_model) if model or base_model else None
+        given = tuple("" if value is None else value for value in pair)
+        if match is None:
+            return (
+                *given,
+                self.matcher.provider(provider),
+                model or None,
+                *[None] * 5,
+                False,
+                "unresolved",
+                None,
+                None,
+            )
+        resolved = self._with_terms(match, context, account or None)
+        ctx, list_ctx = ctx_of.text(resolved.ctx), ctx_of.text(resolved.list_ctx)
+        rows = self._rows_of(match.provider, match.price_provider, match.price_model, resolved.ctx)
+        any_us, any_prompt = _anywhere(rows)
+        key = rate_key(match.price_provider, match.price_model, ctx)
+        list_key = None if ctx == list_ctx else rate_key(match.price_provider, match.price_model, list_ctx)
+        return (
+            *given,
+            match.provider,
+            match.price_model,
+            match.price_provider,
+            match.price_model,
+            ctx,
+            key,
+            list_key,
+            match.own,
+            match.rule,
+            any_us,
+            any_prompt,
+        )
+
+    def _with_terms(self, match: Match, context: Context, account: str | None) -> _Resolved:
+        """A context cut to what some rule asks for, with the reseller and the user's own terms marked."""
+        listed = self._list_rules(match.price_provider, match.price_model)
+        own = [rule for rule in self._own_rules if rule.names(match.provider, match.price_model)]
+        kept = ctx_of.selectors(context)
+        for name in ("geo", "region", "deployment"):
+            value = context.get(name)
+            asked = {(rule.ctx or {}).get(name) for rule in (*listed, *own)}
+            if value is not None and (value in asked or "any" in asked):
+                kept[name] = value if value in asked else "any"
+        if not match.own:
+            kept["via"] = match.provider
+        terms: Context = {}
+        if any(rule.account is None for rule in own):
+            terms["contract"] = "yes"
+        if account is not None and any(rule.account is not None and fnmatchcase(account, rule.account) for rule in own):
+            terms.update(contract="yes", account=account)
+        return _Resolved(match, {**kept, **terms}, kept)
+
+    def _list_rules(self, provider: str, model: str) -> list[Rule]:
+        return [rule for rule in self.sources.overlay.rules if rule.names(provider, model)]
+
+    def _rows_of(self, serving: str, provider: str, model: str, context: Context) -> list[RateRow]:
+        key = (provider, model, ctx_of.text(context))
+        if key not in self._rows:
+            own = [rule for rule in self._own_rules if rule.names(serving, model)] if "contract" in context else []
+            self._rows[key] = rows_for(
+                provider,
+                model,
+                self._models.get((provider, model)),
+                [*self._list_rules(provider, model), *own],
+                context,
+                list_source=self.list_source,
+                confirmed_to_us=self.sources.overlay.confirmed_to_us,
+            )
+        return self._rows[key]
+
+    def _known_contexts(self, provider: str, model: str) -> list[Context]:
+        listed = self._models.get((provider, model))
+        contexts: list[Context] = [{}]
+        if listed is not None:
+            contexts += [dict(variant.when) for variant in listed.variants if variant.prices]
+        for rule in self._list_rules(provider, model):
+            asked = rule.ctx or {}
+            if asked and "via" not in asked:
+                contexts.append(dict(asked))
+        return [one for index, one in enumerate(contexts) if one not in contexts[:index]]
+
+    def _all_rows(self) -> Iterator[RateRow]:
+        models = {*self._models, *_set_models([self.sources.overlay])}
+        for provider, model in sorted(models):
+            for context in self._known_contexts(provider, model):
+                yield from self._rows_of(provider, provider, model, context)
+        own = {(rule.provider, rule.model) for rule in self._own_rules if not _is_glob(rule.model)}
+        for provider, model in sorted(own):
+            for row in self.rows_of(provider, model):
+                if "contract" in ctx_of.parse(row.ctx):
+                    yield row
+
+
+def rates_frame(rows: Iterable[RateRow]) -> pl.DataFrame:
+    """Rate rows as a frame with the columns of `RATES_SCHEMA`."""
+    return pl.DataFrame(
+        [
+            (
+                row.rate_key,
+                row.price_row,
+                row.provider,
+                row.price_model,
+                row.ctx,
+                row.valid_from_us,
+                row.valid_to_us,
+                row.minute_from,
+                row.minute_to,
+                row.weekday_from,
+                row.weekday_to,
+                row.tier_gt,
+                row.tier_le,
+                *(row.rates[name] for name in RATE_COLUMNS),
+                row.source,
+                row.status,
+            )
+            for row in rows
+        ],
+        schema=RATES_SCHEMA,
+        orient="row",
+    )
+
+
+def _set_models(overlays: Iterable[Overlay]) -> list[tuple[str, str]]:
+    """Models that rules price by name, whether the list knows them or not."""
+    return [
+        (rule.provider, rule.model)
+        for overlay in overlays
+        for rule in overlay.rules
+        if rule.op == "set" and not _is_glob(rule.model) and not _is_glob(rule.provider)
+    ]
+
+
+def _is_glob(text: str) -> bool:
+    return any(mark in text for mark in "*?[")
+
+
+def _aimed(rule: Rule, matcher: Matcher) -> Rule:
+    """A rule of the user's, its provider and model in our names where it names one model."""
+    provider = rule.provider if _is_glob(rule.provider) else (matcher.provider(rule.provider) or rule.provider)
+    if _is_glob(rule.model):
+        return msgspec.structs.replace(rule, provider=provider)
+    match = matcher.find(provider, rule.model)
+    if match is None:
+        return msgspec.structs.replace(rule, provider=provider)
+    return msgspec.structs.replace(rule, provider=match.provider, model=match.price_model.lower())
+
+
+def _without_terms(context: Context) -> Context:
+    return {name: value for name, value in context.items() if name not in ctx_of.TERMS}
+
+
+def _anywhere(rows: list[RateRow]) -> tuple[int | None, int | None]:
+    """A time at which any row may be read because all hold always, and a prompt length likewise; None where not."""
+    times = {(row.valid_from_us, row.minute_from, row.weekday_from) for row in rows}
+    tiers = {row.tier_gt for row in rows}
+    return (
+        next(iter(times))[0] if len(times) == 1 else None,
+        0 if len(tiers) == 1 else None,
+    )
+
+
+def _json_object(text: str | None) -> dict[str, str]:
+    if not text:
+        return {}
+    try:
+        found = msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        return {}
+    return (
+        {str(key): str(value) for key, value in found.items() if value is not None} if isinstance(found, dict) else {}
+    )

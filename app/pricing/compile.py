@@ -1,0 +1,88 @@
+"""Compiling the price book: list prices, our overlay and the user's file into one cached, versioned value.
+
+The cache is keyed by the library's release, both files' bytes and this compiler's revision, so a start reads one file
+and never imports the library.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from app.pricing import listprices, pricefile
+from app.pricing.listprices import PriceList
+from app.pricing.rules import Overlay
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from app.pricing.rates import RateRow
+
+REVISION: Final = 1
+"""Raised when this code compiles the same inputs into other rates."""
+
+
+class Sources(msgspec.Struct, frozen=True):
+    """All inputs of a book, as read; `version` names the table compiled from them."""
+
+    version: str
+    price_list: PriceList
+    overlay: Overlay
+    own: Overlay
+
+
+def read_sources(cache_dir: Path | None, user_file: Path | None) -> tuple[str, Sources | None, Overlay]:
+    """The cache key, the cached sources if there are any, and the user's rules (always read, so errors are told)."""
+    own_bytes = b"" if user_file is None else pricefile.read_file(user_file)
+    own = Overlay() if user_file is None else pricefile.parse(user_file.name, own_bytes, "contract")
+    _, overlay_bytes = pricefile.bundled()
+    digest = blake2b(digest_size=12)
+    for part in (str(REVISION).encode(), listprices.library_version().encode(), overlay_bytes, own_bytes):
+        digest.update(len(part).to_bytes(8, "big") + part)
+    key = digest.hexdigest()
+    return key, None if cache_dir is None else _cached(cache_dir, key), own
+
+
+def fresh_sources(own: Overlay) -> Sources:
+    """Sources read from the library and our overlay; the version is filled in by the book."""
+    name, content = pricefile.bundled()
+    return Sources(version="", price_list=listprices.read(), overlay=pricefile.parse(name, content, "list"), own=own)
+
+
+def store(cache_dir: Path, key: str, sources: Sources) -> None:
+    """Keep sources for the next start; a full or read-only disk only costs that start its second."""
+    try:
+        cache_dir.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=cache_dir, prefix="prices-")
+        with os.fdopen(handle, "wb") as file:
+            file.write(msgspec.msgpack.encode(sources))
+        Path(name).replace(_file(cache_dir, key))
+    except OSError:
+        return
+
+
+def version_of(rows: Iterable[RateRow], sources: Sources) -> str:
+    """The price-book version: a hash over every row of the compiled table, the user's rules and all aliases."""
+    digest = blake2b(digest_size=8)
+    digest.update(msgspec.json.encode((sources.own, sources.overlay.aliases, sources.overlay.providers)))
+    for row in rows:
+        rates = ",".join("" if rate is None else format(rate.normalize(), "f") for rate in row.rates.values())
+        limits = f"{row.valid_from_us},{row.valid_to_us},{row.tier_gt},{row.tier_le}"
+        digest.update(f"{row.price_row}|{limits}|{rates}\n".encode())
+    return digest.hexdigest()
+
+
+def _file(cache_dir: Path, key: str) -> Path:
+    return cache_dir / f"prices-{key}.msgpack"
+
+
+def _cached(cache_dir: Path, key: str) -> Sources | None:
+    try:
+        return msgspec.msgpack.decode(_file(cache_dir, key).read_bytes(), type=Sources)
+    except (OSError, msgspec.MsgspecError):
+        return None

@@ -1,0 +1,302 @@
+"""Dated rules laid over the list prices: set, multiply, backdate, add; aliases; calendars. Ours and the user's alike.
+
+One layout serves our overlay (YAML), the user's `--prices FILE` (YAML or CSV) and rows made in code. Prices are USD
+per million tokens (fees: USD each). Every error names the file, the line and the field.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from decimal import Decimal, InvalidOperation
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args
+
+import msgspec
+
+from app.core.errors import InputError
+from app.pricing import context as ctx_of
+from app.pricing.rates import DAY_US, FEES, FOREVER_US, PRICED_CLASSES, Prices, per_mtok, per_unit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+Layer = Literal["list", "contract"]
+Op = Literal["set", "multiply", "derive", "backdate", "add"]
+STATUSES: Final = ("confirmed", "announced", "estimated")
+
+_DAYS: Final = {"mon": 0, "tue": 1, "wed": 2, "thu": 3, "fri": 4, "sat": 5, "sun": 6}
+_EPOCH_ORDINAL: Final = 719_163
+_PLAIN: Final = {
+    "op", "provider", "model", "account", "ctx", "from", "to", "minutes", "weekdays", "except", "tiers", "factor",
+    "factors", "of", "source", "status", "note", "alias_of",
+}  # fmt: skip
+FIELDS: Final = _PLAIN | set(PRICED_CLASSES) | set(FEES)
+
+
+class Rule(msgspec.Struct, frozen=True, kw_only=True):
+    """One dated rule. `provider`, `model` and `account` are globs; `ctx` None means any context.
+
+    A `set` replaces the named classes (all their price steps); a `multiply` scales token classes by `factors` (class
+    or `*`); a `derive` prices classes without a price as a factor of class `of`; a `backdate` carries a context's
+    later price back in proportion to the standard one; an `add` puts a fee on top. `minutes` are windows of the UTC
+    day, `skip_days` are UTC days on which the rule rests.
+    """
+
+    layer: Layer
+    op: Op
+    provider: str
+    model: str
+    account: str | None = None
+    ctx: dict[str, str] | None = None
+    from_us: int = 0
+    to_us: int = FOREVER_US
+    minutes: tuple[tuple[int, int], ...] = ()
+    weekdays: tuple[int, ...] = ()
+    skip_days: tuple[int, ...] = ()
+    prices: Prices = msgspec.field(default_factory=dict)
+    factors: dict[str, Decimal] = msgspec.field(default_factory=dict)
+    of: str = "input"
+    source: str = ""
+    status: str = "confirmed"
+    where: str = ""
+
+    def names(self, provider: str, model: str) -> bool:
+        return fnmatchcase(provider, self.provider) and fnmatchcase(model.lower(), self.model)
+
+    def active(self, at_us: int, weekday: int, minute: int) -> bool:
+        if not self.from_us <= at_us < self.to_us:
+            return False
+        if self.weekdays and weekday not in self.weekdays:
+            return False
+        if self.skip_days and at_us // DAY_US in self.skip_days:
+            return False
+        return not self.minutes or any(start <= minute < end for start, end in self.minutes)
+
+
+class Alias(msgspec.Struct, frozen=True):
+    """Another name of a model: `name` at `provider` (None: anywhere) is `model` at `to_provider` (None: the same)."""
+
+    provider: str | None
+    name: str
+    to_provider: str | None
+    model: str
+
+
+class Overlay(msgspec.Struct, frozen=True):
+    """Everything one file of rules says."""
+
+    rules: list[Rule] = msgspec.field(default_factory=list)
+    aliases: list[Alias] = msgspec.field(default_factory=list)
+    providers: dict[str, str] = msgspec.field(default_factory=dict)
+    confirmed_to_us: int = FOREVER_US
+
+
+class Entry:
+    """One mapping of text fields with the place it came from; reads typed values and names what is wrong."""
+
+    def __init__(self, values: Mapping[str, Any], where: str) -> None:
+        self.values = values
+        self.where = where
+
+    def fail(self, field: str, problem: str) -> InputError:
+        return InputError(f"{self.where}: field {field!r}: {problem}. The price file was not used; correct that line.")
+
+    def text(self, field: str, default: str | None = None) -> str | None:
+        value = self.values.get(field)
+        if value is None or value == "":
+            return default
+        if not isinstance(value, str):
+            raise self.fail(field, "must be one value, not a list or a mapping")
+        return value.strip()
+
+    def number(self, field: str, value: Any) -> Decimal:
+        try:
+            number = Decimal(str(value).strip())
+        except InvalidOperation:
+            raise self.fail(field, f"{value!r} is no number") from None
+        if not number.is_finite() or number < 0:
+            raise self.fail(field, f"{value!r} must be a number that is not negative")
+        return number
+
+    def time_us(self, field: str, default: int) -> int:
+        value = self.text(field)
+        if value is None:
+            return default
+        try:
+            if len(value) == len("2026-01-31"):
+                return (date.fromisoformat(value).toordinal() - _EPOCH_ORDINAL) * DAY_US
+            moment = datetime.fromisoformat(value)
+        except ValueError:
+            raise self.fail(field, f"{value!r} is no date (2026-01-31) or time (2026-01-31T16:00:00Z)") from None
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=UTC)
+        return round(moment.timestamp()) * 1_000_000
+
+
+def overlay_from_rows(rows: Iterable[Mapping[str, Any]], *, layer: Layer = "contract", name: str = "rows") -> Overlay:
+    """Rules from flat rows such as a CSV gives: provider, model, from, to, ctx, account, one field a class.
+
+    A row with prices sets them, a row with `factor` multiplies, a row with `alias_of` names a model
+    (`provider/model` or a model of the same provider).
+
+    Raises:
+        InputError: naming row and field.
+    """
+    rules: list[Rule] = []
+    aliases: list[Alias] = []
+    for number, row in enumerate(rows, start=1):
+        entry = Entry({key: value for key, value in row.items() if value not in (None, "")}, f"{name}, row {number}")
+        if entry.values.get("alias_of"):
+            aliases.append(_alias(entry, "model", "alias_of"))
+        else:
+            rules.append(rule(entry, layer, {}))
+    return Overlay(rules=rules, aliases=aliases)
+
+
+def _alias(entry: Entry, name_field: str, target_field: str) -> Alias:
+    name, target = entry.text(name_field), entry.text(target_field)
+    if name is None or target is None:
+        missing = name_field if name is None else target_field
+        raise entry.fail(missing, "is missing")
+    provider = entry.text("provider")
+    to_provider, slash, model = target.partition("/")
+    if not slash:
+        to_provider, model = "", target
+    return Alias(
+        provider=None if provider in (None, "*") else str(provider).lower(),
+        name=name.lower(),
+        to_provider=to_provider.lower() or None,
+        model=model.lower(),
+    )
+
+
+def alias(entry: Entry) -> Alias:
+    """An alias of the YAML form {provider, name, model}."""
+    return _alias(entry, "name", "model")
+
+
+def rule(entry: Entry, layer: Layer, calendars: Mapping[str, tuple[int, ...]]) -> Rule:
+    """A rule of one entry.
+
+    Raises:
+        InputError: an unknown or unreadable field.
+    """
+    for field in entry.values:
+        if field not in FIELDS:
+            raise entry.fail(str(field), f"is unknown; known fields are {', '.join(sorted(FIELDS))}")
+    prices, factors = _prices(entry), _factors(entry)
+    op = _op(entry, "multiply" if factors else "set")
+    if op in ("set", "add") and not prices:
+        raise entry.fail("input", "a rule that sets or adds needs at least one price")
+    if op in ("multiply", "derive") and not factors:
+        raise entry.fail("factor", "a rule that multiplies or derives needs a factor")
+    status = entry.text("status") or "confirmed"
+    if status not in STATUSES:
+        raise entry.fail("status", f"{status!r} is none of {', '.join(STATUSES)}")
+    skip = entry.text("except")
+    if skip is not None and skip not in calendars:
+        raise entry.fail("except", f"no calendar is called {skip!r}")
+    provider, model = entry.text("provider"), entry.text("model")
+    if provider is None:
+        raise entry.fail("provider", "is missing")
+    return Rule(
+        layer=layer,
+        op=op,
+        provider=provider.lower(),
+        model=(model or "*").lower(),
+        account=entry.text("account"),
+        ctx=_context(entry, op),
+        from_us=entry.time_us("from", 0),
+        to_us=entry.time_us("to", FOREVER_US),
+        minutes=_minutes(entry),
+        weekdays=_weekdays(entry),
+        skip_days=calendars[skip] if skip else (),
+        prices=prices,
+        factors=factors,
+        of=entry.text("of") or "input",
+        source=entry.text("source") or entry.where,
+        status=status,
+        where=entry.where,
+    )
+
+
+def _op(entry: Entry, default: Op) -> Op:
+    named = entry.text("op") or default
+    for op in get_args(Op):
+        if named == op:
+            found: Op = op
+            return found
+    raise entry.fail("op", f"{named!r} is none of {', '.join(get_args(Op))}")
+
+
+def _context(entry: Entry, op: str) -> dict[str, str] | None:
+    value = entry.text("ctx")
+    if value is None:
+        return None if op in ("multiply", "derive", "add") else {}
+    if value == "any":
+        return None
+    context = ctx_of.parse(value)
+    unknown = [name for name in context if name not in ctx_of.DIMENSIONS]
+    if unknown:
+        raise entry.fail("ctx", f"{unknown[0]!r} is no part of a price context ({', '.join(ctx_of.DIMENSIONS)})")
+    return context
+
+
+def _prices(entry: Entry) -> Prices:
+    prices: Prices = {}
+    for name in PRICED_CLASSES:
+        if name in entry.values:
+            prices[name] = ((-1, per_mtok(entry.number(name, entry.values[name]))),)
+    for name in FEES:
+        if name in entry.values:
+            prices[name] = ((-1, per_unit(entry.number(name, entry.values[name]))),)
+    for tier in entry.values.get("tiers") or ():
+        if not isinstance(tier, dict) or "above" not in tier:
+            raise entry.fail("tiers", "each tier is a mapping with `above` and the prices that hold there")
+        above = int(entry.number("tiers", tier["above"]))
+        for name, value in tier.items():
+            if name == "above":
+                continue
+            if name not in PRICED_CLASSES or name not in prices:
+                raise entry.fail("tiers", f"{name!r} is no class that this entry prices")
+            prices[name] = (*prices[name], (above, per_mtok(entry.number("tiers", value))))
+    return prices
+
+
+def _factors(entry: Entry) -> dict[str, Decimal]:
+    factors = entry.values.get("factors") or {}
+    if not isinstance(factors, dict):
+        raise entry.fail("factors", "must be a mapping of class to number")
+    for name in factors:
+        if name not in PRICED_CLASSES:
+            raise entry.fail("factors", f"{name!r} is no token class ({', '.join(PRICED_CLASSES)})")
+    found = {str(name): entry.number("factors", value) for name, value in factors.items()}
+    if "factor" in entry.values:
+        found["*"] = entry.number("factor", entry.values["factor"])
+    return found
+
+
+def _minutes(entry: Entry) -> tuple[tuple[int, int], ...]:
+    value = entry.text("minutes")
+    windows: list[tuple[int, int]] = []
+    for window in (value or "").split():
+        try:
+            start, end = (int(part[:2]) * 60 + int(part[3:]) for part in window.split("-"))
+        except ValueError:
+            raise entry.fail("minutes", f"{window!r} is no window such as 01:00-04:00 (UTC)") from None
+        if start < end:
+            windows.append((start, end))
+        else:
+            windows += [(start, 1440), (0, end)]
+    return tuple(windows)
+
+
+def _weekdays(entry: Entry) -> tuple[int, ...]:
+    value = entry.text("weekdays")
+    days: list[int] = []
+    for word in (value or "").lower().split():
+        first, _, last = word.partition("-")
+        if first not in _DAYS or (last and last not in _DAYS):
+            raise entry.fail("weekdays", f"{word!r} is no weekday or range such as mon-fri")
+        days.extend(range(_DAYS[first], _DAYS[last or first] + 1))
+    return tuple(days)

@@ -1,0 +1,2 @@
+-- Drops a temporary table that pricing made.
+DROP TABLE IF EXISTS {table}

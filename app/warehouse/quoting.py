@@ -1,0 +1,152 @@
+"""Quotes: what given usage would cost, priced by the same join as every stored request, in a store of its own."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
+
+import polars as pl
+
+from app.core.errors import InputError
+from app.core.money import usd_text
+from app.core.usage import TOKEN_CLASSES
+from app.warehouse.migrate import migrate
+from app.warehouse.priced import Book, install, price, resolve_new
+from app.warehouse.store import Warehouse
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+_USAGE: Final = {
+    "in_text": "tok_input",
+    "input": "tok_input",
+    "cache_read": "tok_cache_read",
+    "cache_w5m": "tok_cache_write_5m",
+    "cache_w30m": "tok_cache_write_30m",
+    "cache_w1h": "tok_cache_write_1h",
+    "cache_w12h": "tok_cache_write_12h",
+    "in_audio": "tok_input_audio",
+    "cache_read_audio": "tok_cache_read_audio",
+    "in_image": "tok_input_image",
+    "out": "tok_output",
+    "output": "tok_output",
+    "reasoning": "tok_reasoning",
+    "out_audio": "tok_output_audio",
+    "out_image": "tok_output_image",
+    **{name: name for name in TOKEN_CLASSES},
+}
+_UNITS: Final = {"web_searches": "web_search", "images": "image", "pages": "page", "seconds": "second"}
+_SCHEMA: Final[dict[str, Any]] = {
+    "request_key": pl.Int64,
+    "provider": pl.String,
+    "model": pl.String,
+    "service_tier": pl.String,
+    "is_batch": pl.Boolean,
+    "region": pl.String,
+    "price_context": pl.String,
+    "account": pl.String,
+    "start_us": pl.Int64,
+    **dict.fromkeys(TOKEN_CLASSES, pl.Int64),
+    "units": pl.String,
+    "cost_state": pl.String,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """The price of one line: exact USD text, None where unpriced; `state` as `cost_state` of a request."""
+
+    id: str
+    usd: str | None
+    price_rows: tuple[str, ...]
+    state: str
+    warning: str | None = None
+
+
+def quote(book: Book, lines: Sequence[Mapping[str, Any]]) -> list[Quote]:
+    """Price lines {id, provider, model, timestamp, usage, context, account} from the book alone, in their order.
+
+    `usage` counts disjoint tokens (`in_text`, `cache_read`, `cache_w5m`, `cache_w1h`, ..., or the names of the token
+    classes), but `out` includes `reasoning`. `context` holds batch, service_tier, region, inference_geo, speed,
+    deployment, base_model and units such as web_searches. Any rates in a line are ignored.
+
+    Raises:
+        InputError: a line that cannot be read, named by its id.
+    """
+    ids = [str(line.get("id", number)) for number, line in enumerate(lines, start=1)]
+    frame = pl.DataFrame(
+        [_row(number, name, line) for number, (name, line) in enumerate(zip(ids, lines, strict=True))],
+        schema=_SCHEMA,
+        orient="row",
+    )
+    warehouse = Warehouse(None)
+    try:
+        migrate(warehouse)
+        with warehouse.session() as session:
+            session.register("quoted", frame)
+            install(session, book, now_us=0)
+            resolve_new(session, "quoted", book)
+            price(session, "quoted", book, "quotes")
+            priced = session.frame("pricing.quotes", {"quotes": "quotes"})
+    finally:
+        warehouse.close()
+    return [
+        Quote(
+            id=ids[row["request_key"]],
+            usd=usd_text(row["cost_pusd"]),
+            price_rows=() if row["price_row"] is None else (row["price_row"],),
+            state=row["cost_state"],
+            warning=row["price_warning"],
+        )
+        for row in priced.iter_rows(named=True)
+    ]
+
+
+def _row(number: int, name: str, line: Mapping[str, Any]) -> tuple[Any, ...]:
+    context = dict(line.get("context") or {})
+    tokens: dict[str, int | None] = dict.fromkeys(TOKEN_CLASSES)
+    units: dict[str, float] = {}
+    for key, value in dict(line.get("usage") or {}).items():
+        if key in _USAGE:
+            tokens[_USAGE[key]] = _count(name, key, value)
+        else:
+            units[_UNITS.get(key, key)] = value
+    if "out" in (line.get("usage") or {}) and tokens["tok_reasoning"] is not None:
+        tokens["tok_output"] = max(0, (tokens["tok_output"] or 0) - tokens["tok_reasoning"])
+    for key, unit in (*_UNITS.items(), *((unit, unit) for unit in _UNITS.values())):
+        if key in context:
+            units[unit] = context.pop(key)
+    return (
+        number,
+        line.get("provider"),
+        line.get("model"),
+        context.pop("service_tier", None),
+        context.pop("batch", False) is True,
+        context.pop("region", None),
+        json.dumps({key: str(value) for key, value in context.items()}, sort_keys=True) if context else None,
+        line.get("account"),
+        _time_us(name, line.get("timestamp")),
+        *(tokens[column] for column in TOKEN_CLASSES),
+        json.dumps(units, sort_keys=True) if units else None,
+        None,
+    )
+
+
+def _count(name: str, key: str, value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise InputError(f"Line {name}: usage {key!r} is {value!r}, but a count of tokens is a whole number from 0 up.")
+    return value
+
+
+def _time_us(name: str, text: object) -> int | None:
+    if text is None:
+        return None
+    try:
+        moment = datetime.fromisoformat(str(text))
+    except ValueError as error:
+        raise InputError(f"Line {name}: timestamp {text!r} is no ISO time such as 2026-01-31T16:00:00Z.") from error
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return round(moment.timestamp() * 1_000_000)
