@@ -9,14 +9,14 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+import polars as pl
+
+from app.replay.breaks import keep
 from app.replay.capture import Capture, Captures, calibrate
 from app.replay.layout import (
-    MIN_BEHIND_BYTES,
     SPLIT_CLASSES,
-    Break,
     Plan,
     ScopeFacts,
-    breaks,
     evaluate,
     prepare,
 )
@@ -25,13 +25,14 @@ from app.replay.marks import best_marks
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from app.replay.breaks import Break
     from app.replay.rules import CacheRule, CacheRules
     from app.warehouse.store import Session
 
 MIN_REQUESTS: Final = 5
 MIN_GAIN_SHARE: Final = 0.02  # of the scope's input cost; less is noise
+EXAMPLES: Final = 20
 DEPTH: Final = 8  # boundaries from the start that may carry a fixed mark
-BEST_EFFORT_RATE: Final = 0.5  # stands in for a capture rate where a provider promises nothing
 Action = Literal["reorder", "mark", "reorder and mark", "stop"]
 
 
@@ -51,10 +52,13 @@ class LayoutChoice:
     split: tuple[int, ...]
     capture: Capture
     broken: Break | None
+    typical_gap_s: float | None = None
+    evidence: tuple[int, ...] = ()
 
     def params(self) -> dict[str, Any]:
         """What `apply_layout` and a reader need to know of it, as plain values."""
         life = self.rule.lifetime(self.lifetime)
+        mean = self.scope.prompt_tokens / self.scope.requests
         return {
             "action": self.action,
             "layout": self.layout,
@@ -72,9 +76,32 @@ class LayoutChoice:
             "kappa_p10": self.capture.p10,
             "kappa_p90": self.capture.p90,
             "kappa_assumed": self.capture.assumed,
+            "tokens_per_request": round(mean),
+            "billed_read_share": round(self.scope.tokens[1] / max(sum(self.scope.tokens), 1), 4),
+            "planned_read_share": round(self.split[1] / max(sum(self.split), 1), 4),
+            "billed_writes": sum(self.scope.tokens[2:]),
+            "billed_reads": self.scope.tokens[1],
+            "typical_gap_s": self.typical_gap_s,
+            "breaker": None if self.broken is None else _breaker(self.broken, mean),
             "billed_input_equivalents": round(self.billed_cost),
             "planned_input_equivalents": round(self.cost),
         }
+
+
+def _breaker(found: Break, tokens: float) -> dict[str, Any]:
+    """Where a prompt parts, in tokens of its mean size, and what was seen there."""
+    a_byte = tokens / found.prompt_bytes
+    seen = found.difference
+    return {
+        "line": found.line,
+        "line_hash": found.line_hash,
+        "kind": "value that changes with the request" if seen is None else seen.kind,
+        "chars": None if seen is None else seen.chars,
+        "examples": [] if seen is None else [seen.first, seen.second],
+        "tokens_before": round(found.bytes_before * a_byte),
+        "stable_tokens": round(found.stable_bytes * a_byte),
+        "stable_tokens_behind": round(found.behind_bytes * a_byte),
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +109,10 @@ class NoChoice:
     """Why a scope has no layout to propose: a code, and a sentence with the numbers."""
 
     scope: ScopeFacts
-    reason: str
+    reason: Literal["no_cache_rule", "prefix_below_model_minimum"]
     sentence: str
+    needed_tokens: int | None = None
+    have_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,32 +126,78 @@ class Advice:
 
 def advise(session: Session, stream: str, rules: CacheRules | None = None) -> Advice:
     """Replay every option of every scope of `stream` and choose."""
-    scopes = prepare(session, stream, rules)
+    prepared = prepare(session, stream, rules)
+    scopes, broken = prepared.scopes, prepared.breaks
     captures = _calibrated(session, scopes)
-    ruled = [one for one in scopes if one.rule is not None and one.requests >= MIN_REQUESTS]
-    broken = {one.scope_id: one for one in breaks(session) if one.behind_bytes >= MIN_BEHIND_BYTES}
-    plans = _options(session, ruled, broken, captures)
+    ruled = [one for one in scopes if one.rule is not None]
+    plans = _options(session, [one for one in ruled if one.requests >= MIN_REQUESTS], broken, captures)
     evaluate(session, plans, captures, "layout_options")
     splits = {
         (plan, scope): (requests, tuple(tokens))
         for plan, scope, requests, *tokens, _ in session.rows("replay.layout_summary", {"split": "layout_options"})
     }
-    choices: list[LayoutChoice] = []
+    by_scope: dict[int, list[Plan]] = defaultdict(list)
+    for plan in plans:
+        by_scope[plan.scope_id].append(plan)
+    decided = [(one, _decide(one, by_scope[one.scope_id], splits, captures, broken.get(one.scope_id))) for one in ruled]
+    choices = [(choice, plan) for _, found in decided if found is not None for choice, plan in (found,)]
     refusals = [
         NoChoice(one, "no_cache_rule", f"No cache rule is known for {one.provider} {one.model_id}.")
         for one in scopes
         if one.rule is None
     ]
-    by_scope: dict[int, list[Plan]] = defaultdict(list)
-    for plan in plans:
-        by_scope[plan.scope_id].append(plan)
-    for scope in ruled:
-        decided = _decide(scope, by_scope[scope.scope_id], splits, captures, broken.get(scope.scope_id))
-        if isinstance(decided, LayoutChoice):
-            choices.append(decided)
-        elif decided is not None:
-            refusals.append(decided)
-    return Advice(tuple(choices), tuple(refusals), captures)
+    refusals += _refusals(session, [one for one, found in decided if found is None], broken)
+    return Advice(_with_evidence(session, choices), tuple(refusals), captures)
+
+
+def _wanted(session: Session, scopes: Iterable[int]) -> dict[str, str]:
+    keep(session, "layout_wanted", pl.DataFrame({"scope_id": list(scopes)}, schema={"scope_id": pl.Int64}))
+    return {"wanted": "layout_wanted"}
+
+
+def _with_evidence(session: Session, found: Sequence[tuple[LayoutChoice, Plan | None]]) -> tuple[LayoutChoice, ...]:
+    """The choices with example requests and, where caching loses, the usual pause between requests."""
+    chosen = [(plan.plan, plan.scope_id) for _, plan in found if plan is not None]
+    keep(
+        session,
+        "layout_chosen",
+        pl.DataFrame(chosen, schema={"plan": pl.Int64, "scope_id": pl.Int64}, orient="row"),
+    )
+    relations = {"split": "layout_options", "chosen": "layout_chosen"}
+    examples: dict[int, list[int]] = defaultdict(list)
+    for scope, key in session.rows("replay.layout_evidence", relations, most=EXAMPLES):
+        examples[scope].append(key)
+    wanted = _wanted(session, [choice.scope.scope_id for choice, plan in found if plan is None])
+    for scope, key in session.rows("replay.layout_writers", wanted, most=EXAMPLES):
+        examples[scope].append(key)
+    gaps = {scope: typical / 1e6 for scope, _, typical in session.rows("replay.layout_gaps", wanted)}
+    return tuple(
+        replace(
+            choice,
+            evidence=tuple(examples[choice.scope.scope_id]),
+            typical_gap_s=gaps.get(choice.scope.scope_id),
+        )
+        for choice, _ in found
+    )
+
+
+def _refusals(session: Session, scopes: Sequence[ScopeFacts], broken: Mapping[int, Break]) -> list[NoChoice]:
+    """Scopes whose shared prefix, rewritten or not, is shorter than the model caches."""
+    shares = dict(session.rows("replay.layout_shared", _wanted(session, [one.scope_id for one in scopes])))
+    found = []
+    for scope in scopes:
+        rule, share = scope.rule, shares.get(scope.scope_id, 0.0)
+        cut = broken.get(scope.scope_id)
+        if cut is not None:
+            share = max(share, (cut.bytes_before + cut.stable_bytes) / cut.prompt_bytes)
+        have = share * scope.prompt_tokens / scope.requests
+        if rule is not None and 0 < have < rule.min_tokens:
+            said = (
+                f"{scope.model_id} caches prefixes from {rule.min_tokens:,} tokens on (rule {rule.id}); the prompts "
+                f"share {have:,.0f}."
+            )
+            found.append(NoChoice(scope, "prefix_below_model_minimum", said, rule.min_tokens, round(have)))
+    return found
 
 
 def cost_of(tokens: Sequence[int], rule: CacheRule) -> float:
@@ -217,15 +292,16 @@ def _decide(
     splits: Mapping[tuple[int, int], tuple[int, tuple[int, ...]]],
     captures: Captures,
     broken: Break | None,
-) -> LayoutChoice | NoChoice | None:
+) -> tuple[LayoutChoice, Plan | None] | None:
+    """The cheapest option with the plan that was replayed for it (none: switch caching off), if it gains enough."""
     rule = scope.rule
     assert rule is not None
     billed = cost_of(scope.tokens, rule)
     capture = captures.of(scope.provider, scope.model_id)
-    found: list[LayoutChoice] = []
+    found: list[tuple[LayoutChoice, Plan | None]] = []
 
-    def choice(action: Action, plan: Plan | None, cost: float, split: tuple[int, ...]) -> LayoutChoice:
-        return LayoutChoice(
+    def offer(action: Action, plan: Plan | None, cost: float, split: tuple[int, ...]) -> None:
+        choice = LayoutChoice(
             scope=scope,
             rule=rule,
             action=action,
@@ -239,32 +315,17 @@ def _decide(
             capture=capture,
             broken=broken if plan is not None and plan.layout == 1 else None,
         )
+        found.append((choice, plan))
 
     for plan in plans:
         requests, split = splits.get((plan.plan, scope.scope_id), (0, ()))
         if requests >= scope.requests * 0.5 and requests > 0:
             outside = max(scope.prompt_tokens - sum(split), 0) / max(scope.prompt_tokens, 1)
             action: Action = "mark" if plan.layout == 0 else "reorder and mark" if rule.marked else "reorder"
-            found.append(choice(action, plan, cost_of(split, rule) + outside * billed, split))
+            offer(action, plan, cost_of(split, rule) + outside * billed, split)
     written = sum(scope.tokens[2:])
     if written > 0:
         total = sum(scope.tokens)
-        found.append(choice("stop", None, float(total), (total, 0, 0, 0, 0, 0)))
-    best = min(found, key=lambda one: (one.cost, one.layout, len(one.marks)), default=None)
-    if best is not None and billed - best.cost >= MIN_GAIN_SHARE * billed:
-        return best
-    return _refusal(scope, rule, broken)
-
-
-def _refusal(scope: ScopeFacts, rule: CacheRule, broken: Break | None) -> NoChoice | None:
-    """Why nothing is proposed, where there is a reason that a reader can act on."""
-    mean = scope.prompt_tokens / scope.requests
-    stable = mean if broken is None else mean * (broken.bytes_before + broken.stable_bytes) / broken.prompt_bytes
-    if stable < rule.min_tokens:
-        return NoChoice(
-            scope,
-            "prefix_below_model_minimum",
-            f"{scope.model_id} caches prefixes of at least {rule.min_tokens:,} tokens (rule {rule.id}); the prompts "
-            f"have {stable:,.0f} tokens that could be shared.",
-        )
-    return None
+        offer("stop", None, float(total), (total, 0, 0, 0, 0, 0))
+    best = min(found, key=lambda one: (one[0].cost, one[0].layout, len(one[0].marks)), default=None)
+    return best if best is not None and billed - best[0].cost >= MIN_GAIN_SHARE * billed else None

@@ -12,18 +12,16 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
 import polars as pl
 
+from app.replay.breaks import SAMPLED_PARTS, STABLE_SHARE, Break, breaks, keep
+from app.replay.capture import Capture, Captures
 from app.replay.primitive import hits_into
 from app.replay.rules import CacheRule, CacheRules, load_rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from app.replay.capture import Captures
     from app.warehouse.store import Session
 
-STABLE_SHARE: Final = 0.5  # of a scope's requests that must share a line for it to be stable
-SAMPLED_PARTS: Final = 2_000  # distinct parts a scope whose lines decide what is stable; the replay itself takes all
-MIN_BEHIND_BYTES: Final = 256  # stable text behind a break, else a rewrite has nothing to gain
 Marking = Literal["all", "marks", "billed"]
 Action = Literal["reorder", "mark", "reorder and mark", "stop"]
 SPLIT_CLASSES: Final = (
@@ -55,23 +53,6 @@ class ScopeFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class Break:
-    """Where a scope's prompts stop being the same. Bytes are means over its requests; the line is 1-based."""
-
-    scope_id: int
-    requests: int
-    sampled: int
-    line: int | None
-    line_hash: int | None
-    seg_hash: int | None
-    prompt_bytes: float
-    bytes_before: float
-    stable_bytes: float
-    behind_bytes: float
-    zone_bytes: float
-
-
-@dataclass(frozen=True, slots=True)
 class Plan:
     """One way to lay out and mark the prompts of a scope on one model.
 
@@ -92,6 +73,14 @@ class Plan:
     lifetime: str
     marks: tuple[int, ...] = ()
     mark_last: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What `prepare` found: the scopes, largest first, and by scope id where their prompts break."""
+
+    scopes: tuple[ScopeFacts, ...]
+    breaks: Mapping[int, Break]
 
 
 class ScopeLike(Protocol):
@@ -116,19 +105,20 @@ class Candidate(Protocol):
     def params(self) -> Mapping[str, Any]: ...
 
 
-def prepare(session: Session, stream: str, rules: CacheRules | None = None) -> list[ScopeFacts]:
-    """Make the session's layout tables from `stream` and return its scopes, dearest first.
+def prepare(session: Session, stream: str, rules: CacheRules | None = None) -> Prepared:
+    """Make the session's layout tables from `stream`.
 
     Scopes without a cache rule are returned with `rule` None and get no boundaries.
     """
     known = rules or load_rules()
     session.execute("replay.layout_stream", {"stream": stream})
-    scopes = [_scope(row, known) for row in session.rows("replay.layout_scopes")]
+    scopes = tuple(_scope(row, known) for row in session.rows("replay.layout_scopes"))
+    ruled = [one for one in scopes if one.rule is not None]
     frame = pl.DataFrame(
         [
-            (one.scope_id, one.feature, one.template, one.provider, one.model_id, one.rule.match)
-            for one in scopes
-            if one.rule is not None
+            (s.scope_id, s.feature, s.template, s.provider, s.model_id, s.rule.match)
+            for s in ruled
+            if s.rule is not None
         ],
         schema={
             "scope_id": pl.Int64,
@@ -140,33 +130,28 @@ def prepare(session: Session, stream: str, rules: CacheRules | None = None) -> l
         },
         orient="row",
     )
-    _keep(session, "layout_scopes", frame)
+    keep(session, "layout_scopes", frame)
     session.execute("replay.layout_requests", {"scopes": "layout_scopes"})
     session.execute("replay.layout_parts")
     session.execute("replay.layout_prompts")
     session.execute("replay.layout_zone_parts", share=STABLE_SHARE)
     session.execute("replay.layout_sample", sample=SAMPLED_PARTS)
     session.execute("replay.layout_stable_lines", share=STABLE_SHARE)
-    broken = [one.scope_id for one in breaks(session) if one.behind_bytes >= MIN_BEHIND_BYTES]
-    _keep(session, "layout_broken", pl.DataFrame({"scope_id": broken}, schema={"scope_id": pl.Int64}))
+    found = breaks(session)
+    keep(session, "layout_broken", pl.DataFrame({"scope_id": list(found)}, schema={"scope_id": pl.Int64}))
     session.execute("replay.layout_heads", {"broken": "layout_broken"})
     session.execute("replay.layout_moved", {"broken": "layout_broken"})
     session.execute("replay.layout_bounds")
-    return scopes
-
-
-def breaks(session: Session) -> list[Break]:
-    """Where the prompts of each prepared scope part, and the stable text behind; unbroken scopes are left out."""
-    return [Break(*row) for row in session.rows("replay.layout_breakers")]
+    return Prepared(scopes, found)
 
 
 def evaluate(session: Session, plans: Sequence[Plan], captures: Captures, into: str) -> None:
     """Replay `plans` side by side over the stream taken in last; writes the table `into` of replay.layout_split."""
-    _keep(session, "layout_plans", _plan_frame(plans, captures))
+    keep(session, "layout_plans", _plan_frame(plans, captures))
     marks = [(one.plan, one.scope_id, ordinal) for one in plans for ordinal in one.marks]
     schema = {"plan": pl.Int64, "scope_id": pl.Int64, "ordinal": pl.Int64}
-    _keep(session, "layout_marks", pl.DataFrame(marks, schema=schema, orient="row"))
-    _keep(session, "layout_capture", captures.frame())
+    keep(session, "layout_marks", pl.DataFrame(marks, schema=schema, orient="row"))
+    keep(session, "layout_capture", captures.frame())
     session.execute("replay.layout_events", {"plans": "layout_plans", "marks": "layout_marks"})
     hits_into(session, "layout_events", "layout_hits")
     session.execute(
@@ -185,15 +170,15 @@ def apply_layout(
     stream: str,
     into: str,
     candidates: Iterable[Candidate],
-    rules: CacheRules | None,
-    kappa: Captures,
+    rules: CacheRules | None = None,
+    kappa: Captures | None = None,
 ) -> None:
-    """Write the temporary table `into`(request_key, *SPLIT_CLASSES): the split of `prompt_tokens` of every request that
-    the candidates touch, under their layouts, replayed over the requests that stand in `stream`.
+    """Write the temporary table `into`(request_key, *SPLIT_CLASSES): the split of every request that the candidates
+    touch, under their layouts, replayed over the requests that stand in `stream`.
 
     Candidates are those of the lever `prompt_caching`, by scope before any change of model; a request whose model
-    changed is replayed under the rule of its new model, or left out where none is known. Prompt tokens are taken as
-    the stream has them (already converted to the new model's).
+    changed is replayed under the rule of its new model, or left out where none is known. Tokens are text tokens, in
+    the new model's by the stream's `token_ratio`. Without `kappa` each candidate's own capture rate holds.
     """
     known = rules or load_rules()
     if session.rows("replay.layout_standing")[0][0] < 3:
@@ -207,6 +192,7 @@ def apply_layout(
     }
     plans = []
     stopped = []
+    rates: dict[tuple[str, ...], Capture] = {}
     for scope_id, provider, model_id, last_us in session.rows("replay.layout_pairs"):
         params = scoped[scope_id].params if scope_id in scoped else None
         rule = known.at(provider, model_id, last_us)
@@ -229,9 +215,10 @@ def apply_layout(
                 mark_last=params["mark_last"],
             )
         )
-    evaluate(session, plans, kappa, "layout_applied")
+        rates[(provider, model_id)] = Capture(params["kappa"], params["kappa_p10"], params["kappa_p90"], 0)
+    evaluate(session, plans, kappa or Captures(rates), "layout_applied")
     frame = pl.DataFrame({"scope_id": sorted(set(stopped))}, schema={"scope_id": pl.Int64})
-    _keep(session, "layout_stopped", frame)
+    keep(session, "layout_stopped", frame)
     session.execute(
         "replay.layout_apply",
         {"split": "layout_applied", "stopped": "layout_stopped", "into": into},
@@ -302,10 +289,3 @@ def _plan_frame(plans: Sequence[Plan], captures: Captures) -> pl.DataFrame:
         "write_class": pl.String,
     }
     return pl.DataFrame(rows, schema=schema, orient="row")
-
-
-def _keep(session: Session, name: str, frame: pl.DataFrame) -> None:
-    """Store a small frame as a temporary table, so that it outlives the frame."""
-    session.register("layout_frame", frame)
-    session.execute("replay.layout_keep", {"into": name, "frame": "layout_frame"})
-    session.connection.unregister("layout_frame")

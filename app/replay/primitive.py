@@ -33,7 +33,7 @@ def hits(session: Session, events: pl.DataFrame) -> pl.DataFrame:
     try:
         return session.frame("replay.hits", {"events": "replay_events"})
     finally:
-        session.connection.unregister("replay_events")
+        session.unregister("replay_events")
 
 
 def hits_into(session: Session, events: str, into: str) -> None:

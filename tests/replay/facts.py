@@ -78,6 +78,7 @@ class Facts:
             "prompt_tokens": total,
             "cost_pusd": total,
             "token_ratio": 1.0,
+            "prompt_bytes": size or None,
         }
         self.stream.append(row | {name: tokens.get(name) for name in CLASSES})
         return key
@@ -112,7 +113,7 @@ class Facts:
         for name, (rows, schema) in schemas.items():
             session.register("made", pl.DataFrame(rows, schema=schema, orient="row"))
             session.connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS SELECT * FROM made")
-        types = {name: pl.Int64 for name in ("request_key", "start_us", "day", "template", "prompt_tokens", *CLASSES)}
+        types = dict.fromkeys(("request_key", "start_us", "day", "template", "prompt_tokens", *CLASSES), pl.Int64)
         types |= {"account": pl.String, "session_id": pl.String, "service_tier": pl.String}
         session.register("made", pl.DataFrame(self.stream, schema_overrides=types, infer_schema_length=None))
         session.connection.execute("CREATE OR REPLACE TEMP TABLE stream AS SELECT * FROM made")

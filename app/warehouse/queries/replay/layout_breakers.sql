@@ -25,11 +25,19 @@ parts AS (
     WHERE first_change IS NOT NULL
     GROUP BY scope_id, seg_hash
 ),
-inside AS (
-    SELECT scope_id, sum(requests) AS sampled, min(breaker_line) AS breaker_line, min(breaker_hash) AS breaker_hash,
-           min(seg_hash) AS breaker_seg, sum(requests * before) / sum(requests) AS before,
-           sum(requests * stable_bytes) / sum(requests) AS stable_bytes, sum(requests * behind) / sum(requests) AS behind
+ranked AS (
+    SELECT scope_id, seg_hash, requests, breaker_hash, breaker_line, before, stable_bytes, behind,
+           row_number() OVER (PARTITION BY scope_id ORDER BY requests DESC, seg_hash) AS place
     FROM parts
+),
+inside AS (
+    SELECT scope_id, sum(requests) AS sampled,
+           max(CASE WHEN place = 1 THEN breaker_line END) AS breaker_line,
+           max(CASE WHEN place = 1 THEN breaker_hash END) AS breaker_hash,
+           max(CASE WHEN place = 1 THEN seg_hash END) AS breaker_seg,
+           sum(requests * before) / sum(requests) AS before,
+           sum(requests * stable_bytes) / sum(requests) AS stable_bytes, sum(requests * behind) / sum(requests) AS behind
+    FROM ranked
     GROUP BY scope_id
 ),
 placed AS (
