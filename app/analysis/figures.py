@@ -21,7 +21,7 @@ class Figures:
         parts: cost part (`*_pusd` of app.core.usage) -> pico-USD; parts add up to `cost_pusd`.
         cost_pusd: paid and list-price value together, the figure that all views add up to; None where nothing has
             a price. Requests without one are counted in `requests_unpriced`, not in here.
-        paid_pusd: the share of it whose source is billed by the provider's API.
+        paid_pusd: the part of it whose source is billed by the provider's API; None where nothing of that has a price.
         reported_pusd: what the sources themselves reported, where they did.
         requests_priced / requests_unpriced: with a whole price (or known not to be billed) / with a part or all of it
             missing, or without usage.
@@ -32,7 +32,7 @@ class Figures:
     tokens: Mapping[str, int | None] = field(default_factory=dict)
     parts: Mapping[str, int | None] = field(default_factory=dict)
     cost_pusd: int | None = None
-    paid_pusd: int = 0
+    paid_pusd: int | None = None
     list_pusd: int | None = None
     reported_pusd: int | None = None
     requests_priced: int = 0
@@ -42,7 +42,7 @@ class Figures:
 
     @property
     def cost_per_request_pusd(self) -> int | None:
-        """Mean cost of the requests that have a whole price would hide the rest: cost / all requests, floored."""
+        """The known cost over all requests, rounded down; a lower bound where some have no price."""
         return None if self.cost_pusd is None or not self.requests else self.cost_pusd // self.requests
 
     @property
@@ -93,7 +93,7 @@ def figures_of(row: Sequence[Any]) -> Figures:
         tokens={name: value[name] for name in TOKEN_CLASSES},
         parts={name: value[name] for name in COST_PARTS},
         cost_pusd=value["cost_pusd"],
-        paid_pusd=value["paid_pusd"] or 0,
+        paid_pusd=value["paid_pusd"],
         list_pusd=value["cost_list_pusd"],
         reported_pusd=value["cost_reported_pusd"],
         requests_priced=value["requests_priced"] or 0,

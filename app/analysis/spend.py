@@ -177,3 +177,9 @@ def _ordered(scope: Scope, dimension: str, order: str) -> dict[str, str]:
         raise UsageError(f"{order!r} is no order of a ranking. Use one of: {', '.join(_ORDERS)}.")
     key, direction = _ORDERS[order]
     return {"facts": scope.relation, "column": column(dimension), "order": key, "direction": direction}
+
+
+def price_book(session: Session) -> str | None:
+    """The price book that priced most requests; None where nothing is priced."""
+    rows = session.rows("spend.price_book")
+    return str(rows[0][0]) if rows else None

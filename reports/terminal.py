@@ -1,0 +1,253 @@
+"""The analysis document as text for a terminal: spend by feature and model, the plan, what is missing and why.
+
+Readable at 80 columns, with more columns where there is room; without colour unless the reader is a terminal. All
+names come from logs, so nothing of them is taken as markup or as a control character.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from io import StringIO
+from typing import TYPE_CHECKING, Any, Final
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from app.web.format import count, money, unit_money
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from reports.analysis import AnalysisDocument, Row
+
+WIDE: Final = 100
+_MOST_ROWS: Final = 15
+_MOST_FINDINGS: Final = 20
+_LEAST: Final = Decimal("0.0001")
+_GRADES: Final = {
+    "A": "mechanical fact",
+    "B": "calibrated simulation",
+    "C": "sampled quality evidence",
+    "D": "prior, not in the total",
+}
+
+
+def render(made: AnalysisDocument, *, width: int = 80, colour: bool = False) -> str:
+    """The whole text, at most `width` columns wide; ANSI colours only where asked."""
+    console = Console(
+        file=StringIO(),
+        width=max(width, 60),
+        force_terminal=colour,
+        no_color=not colour,
+        color_system="standard" if colour else None,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        legacy_windows=False,
+    )
+    wide = width >= WIDE
+    _head(console, made)
+    if made.requests:
+        _spend(console, "Spend by feature", made.by_feature, made, wide=wide)
+        _spend(console, "Spend by model", made.by_model, made, wide=wide)
+        _unpriced(console, made)
+    _plan(console, made, wide=wide)
+    _lacks(console, made.levers_data)
+    file = console.file
+    assert isinstance(file, StringIO)
+    return "\n".join(line.rstrip() for line in file.getvalue().splitlines()) + "\n"
+
+
+def _head(console: Console, made: AnalysisDocument) -> None:
+    window = made.window
+    if window.from_ is None or window.to is None:
+        when = "no request carries a time" if made.requests else "no requests"
+    else:
+        days = "1 day" if window.days == 1 else f"{window.days} days"
+        when = f"{window.from_[:10]} to {window.to[:10]}, {days} in {window.zone}"
+    console.print(Text(f"Halve  {when}", style="bold"))
+    meaning = {"paid": "paid", "mixed": f"of it {money(made.paid_usd)} paid, the rest list-price value"}
+    parts = [f"{money(made.cost_usd)} {meaning.get(made.basis, made.basis)}", f"{count(made.requests)} requests"]
+    if made.coverage.priced_share is not None:
+        parts.append(f"{_share(made.coverage.priced_share)} of tokens priced")
+    if made.coverage.untagged_share:
+        parts.append(f"{_share(made.coverage.untagged_share)} untagged")
+    if made.rejected:
+        parts.append(f"{count(made.rejected)} records rejected")
+    if made.window.undated:
+        parts.append(f"{count(made.window.undated)} without a time")
+    console.print(_plain(" · ".join(parts)))
+
+
+def _spend(console: Console, title: str, rows: Sequence[Row], made: AnalysisDocument, *, wide: bool) -> None:
+    table = _table(title)
+    table.add_column(title.rsplit(" ", 1)[1], overflow="ellipsis", no_wrap=True, ratio=1, min_width=12)
+    names = ["cost", "share", "input", "cached", "written", "output"] + (["reasoning", "other"] if wide else [])
+    for name in [*names, "requests", "per call"] if wide else [*names, "requests"]:
+        table.add_column(name, justify="right", no_wrap=True)
+    shown, rest = rows[:_MOST_ROWS], rows[_MOST_ROWS:]
+    for row in shown:
+        parts = [row.input_usd, row.cache_read_usd, row.cache_write_usd, row.output_usd]
+        if wide:
+            parts += [row.reasoning_usd, row.other_usd]
+        else:
+            # a narrow table has no room for reasoning and fees: they are output and input to the reader
+            parts[3] = _added(row.output_usd, row.reasoning_usd)
+            parts[0] = _added(row.input_usd, row.other_usd)
+        cells = [_cost(row), _of(row.cost_usd, made.cost_usd), *(_amount(part) for part in parts), count(row.requests)]
+        if wide:
+            cells.append(unit_money(row.cost_per_request_usd))
+        table.add_row(_plain(row.name), *cells)
+    if rest:
+        cost = _added(*(row.cost_usd for row in rest))
+        blank = [""] * (6 if wide else 4)
+        cells = [money(cost), _of(cost, made.cost_usd), *blank, count(sum(row.requests for row in rest))]
+        table.add_row(_plain(f"other ({len(rest)})"), *cells)
+    console.print(table)
+    if any(row.unpriced_requests and row.cost_usd is not None for row in shown):
+        console.print(_plain("  + has requests without a price, which are not in its cost"), style="dim")
+
+
+def _unpriced(console: Console, made: AnalysisDocument) -> None:
+    if not made.unpriced.details:
+        return
+    table = _table("What has no price")
+    table.add_column("model", overflow="ellipsis", no_wrap=True, ratio=1)
+    table.add_column("why", no_wrap=True)
+    table.add_column("requests", justify="right", no_wrap=True)
+    table.add_column("tokens", justify="right", no_wrap=True)
+    why = {"unpriced": "not in the price book", "partly": "a token class is not", "unknown": "no usage logged"}
+    for item in made.unpriced.details[:_MOST_ROWS]:
+        table.add_row(
+            _plain(f"{item['provider']}/{item['model']}"),
+            why.get(item["cost_state"], item["cost_state"]),
+            count(item["requests"]),
+            count(item["tokens"]),
+        )
+    console.print(table)
+    if any(item["cost_state"] in ("unpriced", "partly") for item in made.unpriced.details):
+        _say(console, "Give a rate with --prices FILE; until then these tokens are no dollars at all.")
+
+
+def _plan(console: Console, made: AnalysisDocument, *, wide: bool) -> None:
+    if made.plan is None:
+        return
+    plan = made.plan
+    levers: list[Mapping[str, Any]] = list(plan["levers"])
+    joint = plan["joint_usd"]
+    console.print()
+    console.print(Text("Savings plan", style="bold"))
+    if not levers:
+        _say(console, "Nothing found that is worth doing.")
+        return
+    range_ = "" if joint["p10"] is None else f" ({money(joint['p10'])} to {money(joint['p90'])})"
+    of = f" of {money(plan['before_usd'])}" if plan.get("before_usd") else ""
+    _say(console, f"All together {money(joint['p50'])}{range_}{of} in this window; no dollar counted twice.")
+    if Decimal(plan["potential_usd"]) > 0:
+        _say(console, f"Beside it {money(plan['potential_usd'])} of potential that lacks evidence (grade D).")
+    if plan.get("per_30_days"):
+        _say(console, f"x {Decimal(plan['per_30_days']):.2f} for 30 days.")
+    console.print(_findings(levers[:_MOST_FINDINGS], wide=wide))
+    if len(levers) > _MOST_FINDINGS:
+        console.print(_plain(f"  and {len(levers) - _MOST_FINDINGS} more in --json"))
+    grades = sorted({str(item["grade"]) for item in levers})
+    _say(console, "; ".join(f"{grade}: {_GRADES.get(grade, '')}" for grade in grades))
+    for note in plan.get("notes", ()):
+        _say(console, str(note))
+
+
+def _findings(levers: Sequence[Mapping[str, Any]], *, wide: bool) -> Table:
+    table = Table(box=None, padding=(0, 1), pad_edge=False, header_style="dim", expand=True)
+    table.add_column("", justify="right", no_wrap=True)
+    table.add_column("lever, where and what to do", ratio=1)
+    table.add_column("", no_wrap=True)
+    table.add_column("share", justify="right", no_wrap=True)
+    table.add_column("alone", justify="right", no_wrap=True)
+    if wide:
+        table.add_column("last", justify="right", no_wrap=True)
+        table.add_column("p10 to p90", justify="right", no_wrap=True)
+        table.add_column("requests", justify="right", no_wrap=True)
+    for place, item in enumerate(levers, 1):
+        what = Text()
+        what.append(_clean(f"{item['lever']}  "), style="bold")
+        what.append(_clean(str(item["scope"])))
+        if item.get("headline"):
+            what.append("\n" + _clean(str(item["headline"])))
+        share = "-" if item["grade"] == "D" else money(item["allocated_usd"])
+        cells: list[Any] = [str(place), what, str(item["grade"]), share, money(item["standalone_usd"])]
+        if wide:
+            spread = "n/a" if item["p10"] is None else f"{money(item['p10'])} to {money(item['p90'])}"
+            cells += [money(item["last_in_usd"]), spread, count(item["requests"])]
+        table.add_row(*cells)
+    return table
+
+
+def _lacks(console: Console, levers_data: Mapping[str, Any]) -> None:
+    lacking = {name: said for name, said in levers_data.items() if said.get("state") not in (None, "ok")}
+    if not lacking:
+        return
+    console.print()
+    console.print(Text("What levers could not say", style="bold"))
+    for name, said in lacking.items():
+        text = " ".join(str(said[key]) for key in ("why", "do") if said.get(key)) or str(said["state"])
+        _say(console, f"{name}: {text}")
+
+
+def _say(console: Console, sentence: str) -> None:
+    """A sentence under a heading, wrapped under its own indent."""
+    console.print(Padding(_plain(sentence), (0, 0, 0, 2)))
+
+
+def _table(title: str) -> Table:
+    return Table(
+        title=f"\n{title}",
+        title_justify="left",
+        title_style="bold",
+        box=None,
+        padding=(0, 1),
+        pad_edge=False,
+        header_style="dim",
+        expand=True,
+    )
+
+
+def _cost(row: Row) -> str:
+    """The cost, with a + where some requests lack a price."""
+    return money(row.cost_usd) + (" +" if row.unpriced_requests and row.cost_usd is not None else "")
+
+
+def _amount(part: str | None) -> str:
+    """A cost part; one that nobody billed is left blank."""
+    if part is None or Decimal(part) == 0:
+        return ""
+    return f"<${_LEAST}" if abs(Decimal(part)) < _LEAST else money(part)
+
+
+def _added(*amounts: str | None) -> str | None:
+    known = [Decimal(amount) for amount in amounts if amount is not None]
+    return str(sum(known)) if known else None
+
+
+def _of(part: str | None, whole: str | None) -> str:
+    if part is None or whole is None or Decimal(whole) == 0:
+        return ""
+    return _share(float(Decimal(part) / Decimal(whole)))
+
+
+def _share(share: float) -> str:
+    """Per cent; never 100 % where something is missing, never 0 % where something is there."""
+    if 0 < share < 0.001:
+        return "<0.1 %"
+    if 0.999 < share < 1:
+        return ">99.9 %"
+    return f"{share * 100:.1f} %" if share not in (0, 1) else f"{share * 100:.0f} %"
+
+
+def _clean(text: str) -> str:
+    return "".join(char if char.isprintable() else "\ufffd" for char in text)
+
+
+def _plain(text: str) -> Text:
+    return Text(_clean(text))
