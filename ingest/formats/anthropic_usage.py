@@ -54,7 +54,7 @@ def _read_counters(usage: dict[str, Any], event: UsageEvent, warnings: list[str]
 
 
 def _read_writes(usage: dict[str, Any], event: UsageEvent, warnings: list[str]) -> None:
-    """Cache writes: the split is a breakdown of the total; what it leaves out has the default lifetime, five minutes."""
+    """Cache writes: the split is a breakdown of the total; what it leaves out has the default lifetime, 5 minutes."""
     total = count(usage.get("cache_creation_input_tokens"), "cache_write", warnings)
     split = usage.get("cache_creation")
     if type(split) is not dict:

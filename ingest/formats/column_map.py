@@ -117,12 +117,11 @@ def from_argument(argument: str) -> ColumnMap:
         UsageError: no pairs, an unknown field, or the same field twice.
         InputError: a file that cannot be read.
     """
-    path = Path(argument)
-    if "=" not in argument and "\n" not in argument:
+    if "=" not in argument and argument.lstrip()[:1] != "{":
         try:
-            argument = path.read_text(encoding="utf-8-sig")
+            argument = Path(argument).read_text(encoding="utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:
-            raise InputError(f"The column map {path} cannot be read: {error}. Give a readable text file.") from error
+            raise InputError(f"The column map {argument} cannot be read: {error}. Give a readable text file.") from error
     columns: dict[str, str] = {}
     constants: dict[str, str] = {}
     for name, fixed, value in _items(argument):

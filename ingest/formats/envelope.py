@@ -88,6 +88,8 @@ def unwrap(record: Any) -> Exchange | Rejected:
         return Rejected(f"a JSON {_json_type(record)} where an object was expected")
     if is_event(record):
         return Exchange(None, None, [record], {})
+    if "custom_id" in record and "response" not in record:
+        return Rejected("a line of a batch's input: a request that was not answered here")
     request, response = record.get("request"), record.get("response")
     if request is None and response is None:
         request, response = _first(record, REQUESTS), _first(record, RESPONSES)
@@ -167,11 +169,11 @@ def _kept_usage(record: dict[str, Any]) -> dict[str, Any] | None:
     return record if type(usage) is dict else None
 
 
-def _body(value: Any) -> Any:
+def _body(value: Any, depth: int = 0) -> Any:
     """A body as object or list of events; text that is neither JSON nor a stream stays text."""
     if type(value) is dict:
-        if "body" in value and "choices" not in value and "messages" not in value:
-            return _body(value["body"])
+        if "body" in value and depth < 3 and "choices" not in value and "messages" not in value:
+            return _body(value["body"], depth + 1)
         return value
     if type(value) is str:
         if not value.strip():

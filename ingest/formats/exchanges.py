@@ -72,7 +72,7 @@ def layout_of(exchange: Exchange) -> str:
         if type(kind) is str:
             return _OBJECTS.get(kind) or _layout_of_object(kind, response)
         found = _layout_of_place(exchange.outer) or _layout_of_body(response)
-        if found is not None:
+        if found is not None and ("model" in response or exchange.request is not None or exchange.outer):
             return found
     if exchange.request is not None:
         return _layout_of_request(exchange.request, exchange.outer)

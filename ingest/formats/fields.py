@@ -43,8 +43,10 @@ def _whole(value: Any) -> int | None:
 
 def number(value: Any) -> float | None:
     """A finite number (text is read), else None."""
-    if type(value) is int or type(value) is float:
-        return float(value) if math.isfinite(value) else None
+    if type(value) is float:
+        return value if math.isfinite(value) else None
+    if type(value) is int:
+        return float(value) if abs(value) < _MAX_COUNT else None
     if type(value) is str and 0 < len(value) < 40:
         try:
             parsed = float(value)
@@ -79,7 +81,7 @@ def usd_text(value: Any, field: str, warnings: list[str]) -> str | None:
         amount = Decimal(str(value)) if isinstance(value, (int, float, str)) and type(value) is not bool else None
     except InvalidOperation:
         amount = None
-    if amount is None or not amount.is_finite() or abs(amount) >= 10**6:
+    if amount is None or not amount.is_finite() or abs(amount) >= 10**6 or (amount and amount.adjusted() < -30):
         warnings.append(f"bad_number:{field}")
         return None
     return format(amount, "f")

@@ -24,14 +24,17 @@ if TYPE_CHECKING:
     from ingest.formats.format import Origin
 
 _COUNTERS: Final = frozenset(name for name in FIELDS if name.endswith("_tokens") and name != "max_tokens")
+_TOTALS: Final = frozenset(("input_tokens", "uncached_input_tokens", "output_tokens", "visible_output_tokens"))
 _TRUE: Final = ("true", "1", "yes", "t", "y")
 
 
 def detect(record: Any) -> float:
     if type(record) is not dict:
         return 0.0
-    named = record.keys() & FIELDS.keys()
-    return 0.5 if named & _COUNTERS and named & {"model", "timestamp"} else 0.0
+    if not record.keys() & _TOTALS or not record.keys() & {"model", "timestamp"}:
+        return 0.0
+    others = any(name.endswith("_tokens") and name not in FIELDS for name in record)
+    return 0.0 if others else 0.5  # counters of other names belong to another layout, whose convention is not ours
 
 
 def parse(record: Any, _origin: Origin) -> Iterator[UsageEvent | Rejected]:

@@ -51,8 +51,7 @@ def detect(record: Any) -> float:
 def parse(record: Any, _origin: Origin) -> Iterator[UsageEvent | Rejected]:
     """The calls of a trace, a page, a batch or a single observation."""
     if type(record) is list:
-        for item in record:
-            yield from parse(item, _origin)
+        yield from _trace({}, record)
         return
     if type(record) is not dict:
         yield Rejected("no Langfuse record: not a JSON object")
@@ -136,7 +135,7 @@ def _repeating(rows: list[dict[str, Any]]) -> set[int]:
 
 def _call_above(row: dict[str, Any], by_id: dict[str, dict[str, Any]]) -> dict[str, Any] | None:
     """The nearest call above an observation; other observations in between are passed."""
-    seen = {row.get("id")}
+    seen = {row["id"]} if type(row.get("id")) is str else set()
     parent = _get(row, "parentObservationId", "parent_observation_id")
     while type(parent) is str and parent in by_id and parent not in seen:
         holder = by_id[parent]

@@ -1,7 +1,7 @@
 """LiteLLM SpendLogs rows: the proxy's table, its `/spend/logs/v2` pages and exports of them.
 
 Source: `SpendLogsPayload` and `schema.prisma` of the LiteLLM package. Prompt tokens hold cache reads and writes for
-every provider; answers from LiteLLM's own response cache carry tokens that nobody billed; a failure row says zero tokens
+every provider; answers from LiteLLM's own cache carry tokens that nobody billed; a failure row says zero tokens
 whether or not the provider charged, so they are unknown.
 """
 
@@ -53,7 +53,7 @@ def parse(record: Any, _origin: Origin) -> Iterator[UsageEvent | Rejected]:
         yield Rejected("no LiteLLM row: not a JSON object")
     elif type(record.get("data")) is list and "request_id" not in record:
         for row in record["data"]:
-            yield from parse(row, _origin)
+            yield _event(row) if type(row) is dict else Rejected("no LiteLLM row: not a JSON object")
     elif "request_id" not in record and "startTime" not in record:
         yield Rejected("no LiteLLM row: it has neither request_id nor startTime")
     else:

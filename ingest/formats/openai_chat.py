@@ -181,7 +181,7 @@ def _joined(chunks: list[dict[str, Any]]) -> dict[str, Any]:
         for key in ("id", "model", "created", "service_tier", "usage", "error", "provider"):
             if chunk.get(key) is not None:
                 joined[key] = chunk[key]
-        for choice in chunk.get("choices") or ():
+        for choice in choices_of(chunk):
             if type(choice) is not dict:
                 continue
             index = integer(choice.get("index")) or 0
@@ -204,6 +204,12 @@ def _joined(chunks: list[dict[str, Any]]) -> dict[str, Any]:
     ]
     joined["finish_reason"] = reasons.get(0, next(iter(reasons.values()), None))
     return joined
+
+
+def choices_of(chunk: dict[str, Any]) -> list[Any]:
+    """The choices of a chunk; none where there is no list."""
+    choices = chunk.get("choices")
+    return choices if type(choices) is list else []
 
 
 def _join_calls(deltas: Any, calls: dict[int, dict[str, Any]]) -> None:

@@ -8,7 +8,7 @@ from app.core.usage import Part, UsageEvent
 from ingest.formats import providers
 from ingest.formats.fields import compact, integer, number, text
 from ingest.formats.layout import Layout
-from ingest.formats.openai_chat import answer_text, error_text, params_of
+from ingest.formats.openai_chat import answer_text, choices_of, error_text, params_of
 from ingest.formats.openai_usage import read_usage
 from ingest.formats.times import instant
 
@@ -83,7 +83,7 @@ def _joined(chunks: list[dict[str, Any]]) -> dict[str, Any]:
     reason = None
     for chunk in chunks:
         joined.update({key: chunk[key] for key in ("id", "model", "created", "usage") if chunk.get(key) is not None})
-        for choice in chunk.get("choices") or ():
+        for choice in choices_of(chunk):
             if type(choice) is dict:
                 texts.append(choice["text"] if type(choice.get("text")) is str else "")
                 reason = choice.get("finish_reason") or reason

@@ -13,6 +13,7 @@ from typing import Any, Final
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
 FIRST_US: Final = (datetime(2015, 1, 1, tzinfo=UTC) - _EPOCH) // _MICROSECOND
+_LONGEST_US: Final = 10**15  # 31 years; anything longer is no duration of a call or a trace
 LAST_US: Final = (datetime(2100, 1, 1, tzinfo=UTC) - _EPOCH) // _MICROSECOND
 
 
@@ -44,9 +45,11 @@ def utc_instant(value: Any, field: str, warnings: list[str]) -> int | None:
 
 
 def span_us(value: Any, unit_us: int) -> int | None:
-    """A duration in a unit of `unit_us` microseconds; None where it is no finite number of at least 0."""
+    """A duration in a unit of `unit_us` microseconds; None where it is no plausible number of at least 0."""
     number = _finite(value)
-    return None if number is None or number < 0 else round(number * unit_us)
+    if number is None or not 0 <= number * unit_us <= _LONGEST_US:
+        return None
+    return round(number * unit_us)
 
 
 def _text_us(text: str, field: str, warnings: list[str]) -> int | None:

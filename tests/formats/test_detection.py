@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import pytest
+
+from app.core.errors import UsageError
+from ingest.formats import FORMATS, detect_format, format_named
+
+SAMPLES = {
+    "openai_chat_completion": "openai_chat",
+    "openai_chat_chunks": "openai_chat",
+    "openrouter_chat": "openai_chat",
+    "vllm_chat": "openai_chat",
+    "openai_response": "openai_responses",
+    "openai_embedding": "openai_embeddings",
+    "openai_batch_output": "openai_batch_output",
+    "openai_batch_error": "openai_batch_output",
+    "anthropic_message": "anthropic_messages",
+    "anthropic_stream_events": "anthropic_messages",
+    "anthropic_batch_result": "anthropic_batch_results",
+    "litellm_spend_logs": "litellm_spend_logs",
+    "mistral_batch_output": "openai_batch_output",
+    "langfuse_observation_v2": "langfuse",
+    "langfuse_blob_observation": "langfuse",
+    "claude_code": "claude_code",
+}
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("name", sorted(SAMPLES))
+def test_a_sample_is_recognised_by_its_content_alone(sample, name):
+    found = detect_format(sample(name))
+    assert found is not None
+    assert found.name == SAMPLES[name]
+
+
+@pytest.mark.data
+def test_layouts_that_are_not_read_yet_are_not_mistaken_for_others(data_dir, sample):
+    for path in sorted((data_dir.parent / "samples").glob("*.jsonl")):
+        if path.stem not in SAMPLES:
+            found = detect_format(sample(path.stem))
+            assert found is None, (path.stem, found)
+
+
+def test_names_are_unique_and_every_format_says_its_convention():
+    assert len({form.name for form in FORMATS}) == len(FORMATS)
+    assert all(form.title and form.convention.endswith(".") for form in FORMATS)
+
+
+def test_traces_for_replay_alone_are_marked():
+    assert {form.name for form in FORMATS if not form.provider_logs} == {"prefix_hash_trace", "text_trace"}
+
+
+def test_an_unknown_name_lists_the_known_ones():
+    with pytest.raises(UsageError, match="openai_chat"):
+        format_named("nonsense")
+
+
+def test_nothing_is_found_in_nothing_and_in_noise():
+    assert detect_format([]) is None
+    assert detect_format([1, "x", None, {"a": 1}, [[]]]) is None
+
+
+def test_detection_reads_no_more_records_than_it_needs():
+    def endless():
+        while True:
+            yield {"a": 1}
+
+    assert detect_format(endless()) is None
