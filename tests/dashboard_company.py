@@ -6,7 +6,7 @@ Names are hostile on purpose: whoever shows them must escape them.
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -15,6 +15,12 @@ import polars as pl
 from app.auth.access import first_token
 from app.control import database
 from app.control import findings as control_findings
+from app.core.money import usd_text
+from app.plan import store
+from app.plan.assemble import lever_totals
+from app.plan.outcomes import Player, Players
+from app.plan.result import Evidence, Finding, PlanResult, Range
+from app.plan.shares import ScopeGame
 from app.warehouse.migrate import migrate
 from app.warehouse.rollup import rebuild
 from app.warehouse.store import Session, Warehouse
@@ -159,17 +165,22 @@ class Company:
     token: str
 
 
-def company(rows: list[dict[str, Any]] | None = None, *, no_access_control: bool = False, **given: Any) -> Company:
+def company(
+    rows: list[dict[str, Any]] | None = None, *, planned: bool = True, no_access_control: bool = False, **given: Any
+) -> Company:
     """Stores in memory with the made requests, and commands that work on the control store."""
     warehouse = Warehouse(None)
     migrate(warehouse)
-    if rows is None or rows:
+    made = requests() if rows is None else rows
+    if made:
         with warehouse.writing() as session:
-            fill(session, requests() if rows is None else rows)
+            fill(session, made)
     control = database.open_control(None)
     database.migrate(control)
     token = first_token(control, NOW_US)
     assert token is not None
+    if planned and made:
+        plan(warehouse, control, made)
     deeds = Deeds()
     deps = Deps(
         warehouse=warehouse,
@@ -189,9 +200,7 @@ def _commands(control: Any, deeds: Deeds) -> Commands:
         return lambda fingerprint: control_findings.set_status(control, fingerprint, status, now_us=NOW_US)
 
     def dismiss(fingerprint: str, reason: str, until_us: int | None) -> None:
-        control_findings.set_status(
-            control, fingerprint, "dismissed", now_us=NOW_US, reason=reason, until_us=until_us
-        )
+        control_findings.set_status(control, fingerprint, "dismissed", now_us=NOW_US, reason=reason, until_us=until_us)
 
     def upload(name: str, stream: BinaryIO) -> str:
         deeds.uploads.append((name, stream.read()))
@@ -209,4 +218,106 @@ def _commands(control: Any, deeds: Deeds) -> Commands:
         upload_log=upload,
         run_analysis=analyse,
         set_billing=lambda source, billing: deeds.billings.append((source, billing)),
+    )
+
+
+SAVED_USD = {"support": 4, "search": 0.6, "classify": 0.09, "extract": 1.9}
+
+
+def plan(warehouse: Warehouse, control: Any, rows: list[dict[str, Any]]) -> None:
+    """Store a plan of the last 28 days with three findings in the joint total and one potential."""
+    from_us, to_us = NOW_US - NOW_US % DAY_US - 28 * DAY_US, NOW_US - NOW_US % DAY_US
+    inside = [row for row in rows if from_us <= row["start_us"] < to_us]
+    players = Players(
+        (
+            Player("prompt_caching", 70, joint=True, indices=frozenset({0})),
+            Player("response_cache", 20, joint=True, indices=frozenset({0})),
+            Player("batch", 60, joint=True, indices=frozenset({0})),
+            Player("smaller_model", 50, joint=False, indices=frozenset({0})),
+        )
+    )
+    made = [
+        ("f0support", "prompt_caching", "Prompt caching", "support-chat", "gpt-5", "B", 0, SAVED_USD["support"]),
+        ("f1search", "response_cache", "Answer cache", "docs-search", "gpt-5-mini", "A", 1, SAVED_USD["search"]),
+        ("f2classify", "batch", "Batch tier", "ticket-classify", "gpt-5-mini", "B", 2, SAVED_USD["classify"]),
+        ("f3extract", "smaller_model", "Smaller model", "invoice-extract", "gpt-5", "D", 3, SAVED_USD["extract"]),
+    ]
+    games, findings = [], []
+    for fingerprint, lever, title, feature, model, grade, place, saved_usd in made:
+        theirs = [row for row in inside if row["feature"] == feature]
+        cost = sum(row["cost_pusd"] for row in theirs)
+        saved = int(saved_usd * 10**12)
+        games.append(ScopeGame(cost, {place: fingerprint}, {mask: saved * (mask >> place & 1) for mask in range(16)}))
+        findings.append(_finding(fingerprint, lever, title, feature, model, grade, cost, saved, theirs))
+    findings[0] = replace(findings[0], headline=f"Move the timestamp to the end of the prompt {MARKUP}")
+    joint = sum(int(saved * 10**12) for name, saved in SAVED_USD.items() if name != "extract")
+    paid = sum(row.get("cost_pusd") or 0 for row in inside)
+    result = PlanResult(
+        run_id=1,
+        computed_us=NOW_US - 3_600_000_000,
+        from_us=from_us,
+        to_us=to_us,
+        zone=ZONE,
+        basis="paid",
+        price_book="made-1",
+        requests=len(inside),
+        unpriced_requests=46,
+        left_out_requests=0,
+        before_usd=usd_text(paid) or "0",
+        joint=Range(usd_text(joint * 8 // 10), usd_text(joint) or "0", usd_text(joint * 12 // 10)),
+        potential_usd=usd_text(int(SAVED_USD["extract"] * 10**12)) or "0",
+        clusters=84,
+        days="28",
+        per_30_days="1.071429",
+        findings=tuple(findings),
+        levers=lever_totals(findings),
+        levers_data={
+            "batch": {"state": "ok", "scopes": 7},
+            "response_cache": {"state": "not enough data", "why": "No request carries its prompt.", "do": "Log it."},
+        },
+    )
+    store.save(warehouse, result, games, players)
+    control_findings.note_seen(
+        control, [(item.fingerprint, item.lever, item.scope) for item in findings], result.computed_us
+    )
+
+
+def _finding(
+    fingerprint: str, lever: str, title: str, feature: str, model: str, grade: Any, cost: int, saved: int, rows: Any
+) -> Finding:
+    amount = usd_text(saved) or "0"
+    joint = grade != "D"
+    return Finding(
+        fingerprint=fingerprint,
+        lever=lever,
+        title=title,
+        stage={"response_cache": 20, "smaller_model": 50, "batch": 60, "prompt_caching": 70}[lever],
+        feature=feature,
+        template=None,
+        provider="openai",
+        model_id=model,
+        scope=f"feature={feature} model={model}",
+        grade=grade,
+        in_joint=joint,
+        requests=len(rows),
+        before_usd=usd_text(cost) or "0",
+        standalone_usd=amount,
+        last_in_usd=amount,
+        allocated_usd=amount if joint else "0",
+        standalone=Range(usd_text(saved * 8 // 10), amount, usd_text(saved * 12 // 10)),
+        effort="low",
+        risk="none",
+        reversible=True,
+        headline=f"{title} for {feature}",
+        steps=("Find where the prompt is built.", "Put what changes on every call behind what stays the same."),
+        verify="The share of cached tokens of this feature rises within a day.",
+        example='messages = [\n    {"role": "system", "content": STABLE},\n]',
+        arithmetic=(f"{len(rows)} requests cost {usd_text(cost)} USD; with the change {usd_text(cost - saved)} USD.",),
+        assumptions=("Arrivals stay as they were.",),
+        rules=("openai: prefixes from 1,024 tokens",),
+        query="levers.made",
+        evidence=tuple(
+            Evidence(row["request_key"], row["start_us"], usd_text(row["cost_pusd"]) or "0", "0.001", "same prefix")
+            for row in rows[-5:]
+        ),
     )

@@ -30,6 +30,11 @@ def unit_money(pusd: int | None, note: str = "") -> Cell:
     return Cell(usd_text(pusd), show.unit_money(pusd), note=note, tone="" if pusd else "muted")
 
 
+def unit_usd(amount: str | None) -> Cell:
+    """Decimal USD text of what one request costs."""
+    return Cell(amount, show.unit_money(amount))
+
+
 def usd(amount: str | None, *, short: bool = False) -> Cell:
     """Decimal USD text as dollars."""
     return Cell(amount, show.short_money(amount) if short else show.money(amount))

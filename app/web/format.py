@@ -134,7 +134,7 @@ def change(
     small = before < 10**12 if dollars else before == 0
     per_cent = None if ratio is None or small else f"{sign}{abs(ratio) * 100:,.1f}%"
     if dollars:
-        amount = f"{sign}{(money if abs(now) >= 10**12 else unit_money)(int(abs(moved)))}"
+        amount = f"{sign}{(money if Decimal(now) >= 10**12 else unit_money)(int(abs(moved)))}"
         text = f"{amount} ({per_cent})" if per_cent else amount
     else:
         text = per_cent or f"{sign}{short_count(float(abs(moved)))}"

@@ -24,7 +24,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """`value` is exact and goes to the twins, `text` is what a page shows; `href` makes it a link, `swatch` a colour class."""
+    """`value` is exact and goes to the twins, `text` is shown; `href` makes it a link, `swatch` is a colour class."""
 
     value: Value
     text: str

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from app.web.pages import requests, spend
+from app.web.pages import finding, request, requests, savings, sources, spend
 
 if TYPE_CHECKING:
     from app.web.page import Page
 
-PAGES: Final[tuple[Page, ...]] = (spend.PAGE, requests.PAGE)
+PAGES: Final[tuple[Page, ...]] = (
+    spend.PAGE,
+    savings.PAGE,
+    finding.PAGE,
+    requests.PAGE,
+    request.PAGE,
+    sources.PAGE,
+)

@@ -1,0 +1,320 @@
+"""Savings: one joint plan that counts no dollar twice, its steps, and the findings behind it by status."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Final
+
+from app.charts.waterfall import Step, waterfall
+from app.web import cells, plans
+from app.web import format as show
+from app.web.page import Content, Context, Empty, Link, Page
+from app.web.plans import GRADES, STATUSES, Scale
+from app.web.table import Cell, Column, Table
+
+if TYPE_CHECKING:
+    from app.charts.chart import Chart
+    from app.plan.result import Finding, PlanResult
+
+PATH = "/savings"
+STATES: Final = {"ok": "enough data", "not enough data": "not enough data"}
+
+
+@dataclass(frozen=True, slots=True)
+class Tab:
+    label: str
+    count: int
+    amount: str
+    href: str
+    chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    label: str
+    value: str
+    note: str
+    strong: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    figures: tuple[Figure, ...]
+    tabs: tuple[Tab, ...]
+    about: str
+    notes: tuple[str, ...]
+    unit: str
+    can_run: bool
+
+
+def build(context: Context) -> Content:
+    """The newest plan and its findings of one status."""
+    plan = plans.current(context)
+    if plan is None:
+        return Content(
+            "Savings",
+            empty=Empty(
+                "No analysis yet",
+                "Halve looks for savings in the logs that it holds. The analysis starts by itself after new logs were "
+                "read; the plan appears here when it is done.",
+                (Link("See what is here", "/sources"),),
+            ),
+        )
+    scale = Scale(plan)
+    status = context.keys.get("status", "open")
+    status = status if status in STATUSES else "open"
+    shown = [item for item in plan.findings if item.status == status]
+    potential = tuple(item for item in shown if item.grade == "D" and status != "dismissed")
+    ranked = tuple(item for item in shown if item not in potential)
+    return Content(
+        "Savings",
+        model=Model(
+            figures=_figures(plan, scale),
+            tabs=_tabs(context, plan, scale, status),
+            about=_about(context, plan),
+            notes=(*plan.notes, scale.factor),
+            unit=scale.unit,
+            can_run=not context.deps.commands.status().busy,
+        ),
+        tables=(
+            _findings_table(context, scale, ranked, status),
+            _steps_table(plan, scale),
+            *((_potential_table(context, scale, potential),) if potential else ()),
+            *((_levers_table(plan),) if plan.levers_data else ()),
+        ),
+        charts=_chart(plan, scale),
+    )
+
+
+def _figures(plan: PlanResult, scale: Scale) -> tuple[Figure, ...]:
+    before = Decimal(plan.before_usd)
+    saved = Decimal(plan.joint.p50)
+    return (
+        Figure(
+            f"Joint saving {scale.unit}",
+            scale.headline(plan.joint.p50),
+            f"P10–P90: {scale.interval(plan.joint)}",
+            strong=True,
+        ),
+        Figure(
+            f"{'Paid' if plan.basis == 'paid' else 'List-price value'} {scale.unit}",
+            scale.headline(plan.before_usd),
+            f"{show.plural(plan.requests, 'request')} analysed",
+        ),
+        Figure("Share saved", show.share(saved, before), "Never more than was paid: no dollar is counted twice"),
+        Figure(
+            f"Potential beside it {scale.unit}",
+            scale.headline(plan.potential_usd),
+            "Grade D: no evidence from your own traffic yet, so it is not in the total",
+        ),
+    )
+
+
+def _tabs(context: Context, plan: PlanResult, scale: Scale, chosen: str) -> tuple[Tab, ...]:
+    found = []
+    for status, label in STATUSES.items():
+        items = [item for item in plan.findings if item.status == status]
+        counted = [item for item in items if item.grade != "D"]
+        keys = {} if status == "open" else {"status": status}
+        amount = scale.text(plans.total([plans.worth(item) for item in counted])) if counted else ""
+        found.append(Tab(label, len(items), amount, context.url(PATH, keys=keys), status == chosen))
+    return tuple(found)
+
+
+def _about(context: Context, plan: PlanResult) -> str:
+    left_out = ""
+    if plan.unpriced_requests:
+        left_out += f" {show.plural(plan.unpriced_requests, 'request')} without a price could not take part."
+    if plan.left_out_requests:
+        left_out += f" {show.plural(plan.left_out_requests, 'request')} stand outside the plan."
+    return (
+        f"Analysed {plans.window_text(plan)} ({plan.zone}), {show.ago(plan.computed_us, context.now_us)}, "
+        f"with price book {plan.price_book}.{left_out}"
+    )
+
+
+FINDING_COLUMNS: Final = (
+    Column("headline", "What to do"),
+    Column("lever", "Lever"),
+    Column("scope", "Where"),
+)
+KIND_COLUMNS: Final = (
+    Column("grade", "Grade", help="A fact, B simulation, C sampled evidence, D prior"),
+    Column("effort", "Effort"),
+    Column("risk", "Risk"),
+    Column("reversible", "Reversible"),
+)
+
+
+def _findings_table(context: Context, scale: Scale, items: tuple[Finding, ...], status: str) -> Table:
+    dismissed = status == "dismissed"
+    return Table(
+        "findings",
+        f"{STATUSES[status]} findings",
+        (
+            *FINDING_COLUMNS,
+            Column("saving_usd", "Saves alone" if dismissed else "Share of the plan", "number", scale.unit),
+            Column("p10_usd", "Alone: P10", "number", f"Done alone, {scale.unit}"),
+            Column("p50_usd", "P50", "number"),
+            Column("p90_usd", "P90", "number"),
+            Column("requests", "Requests", "number"),
+            *KIND_COLUMNS,
+        ),
+        tuple(
+            (
+                *_what(context, item),
+                scale.cell(plans.worth(item)),
+                *(scale.cell(amount) for amount in (item.standalone.p10, item.standalone.p50, item.standalone.p90)),
+                cells.count(item.requests),
+                *_kind(item),
+            )
+            for item in items
+        ),
+        empty=_none(status),
+    )
+
+
+def _none(status: str) -> str:
+    if status == "open":
+        return "Nothing to save was found that is worth its effort: that is a result, not a gap."
+    return f"No finding is {STATUSES[status].lower()}."
+
+
+def _potential_table(context: Context, scale: Scale, items: tuple[Finding, ...]) -> Table:
+    return Table(
+        "potential",
+        "Potential, outside the total",
+        (
+            *FINDING_COLUMNS,
+            Column("p50_usd", "Could save alone", "number", scale.unit),
+            Column("requests", "Requests", "number"),
+            *KIND_COLUMNS,
+        ),
+        tuple(
+            (*_what(context, item), scale.cell(item.standalone_usd), cells.count(item.requests), *_kind(item))
+            for item in items
+        ),
+        frame_note="These need evidence from your own traffic before they count.",
+    )
+
+
+def _what(context: Context, item: Finding) -> tuple[Cell, ...]:
+    return (
+        cells.text(item.headline, href=context.url(f"{PATH}/{item.fingerprint}")),
+        Cell(item.lever, item.title),
+        Cell(item.scope, plans.where(item)),
+    )
+
+
+def _kind(item: Finding) -> tuple[Cell, ...]:
+    return (
+        Cell(item.grade, item.grade, note=GRADES[item.grade].partition(" · ")[2]),
+        cells.text(item.effort),
+        cells.text(item.risk),
+        Cell(item.reversible, "yes" if item.reversible else "no"),
+    )
+
+
+def _steps(plan: PlanResult) -> list[tuple[str, str, str, str]]:
+    """(name, amount, from, to) in USD text of the window, from what was paid to what is left, in causal order."""
+    left = Decimal(plan.before_usd)
+    steps = [("Paid" if plan.basis == "paid" else "List-price value", plan.before_usd, "0", plan.before_usd)]
+    for lever in sorted(plan.levers, key=lambda item: item.stage):
+        amount = Decimal(lever.allocated_usd)
+        if amount:
+            steps.append((lever.title, lever.allocated_usd, format(left, "f"), format(left - amount, "f")))
+            left -= amount
+    steps.append(("Left after the plan", format(left, "f"), "0", format(left, "f")))
+    if Decimal(plan.potential_usd):
+        after = max(left - Decimal(plan.potential_usd), Decimal(0))
+        steps.append(("Potential beside it", plan.potential_usd, format(left, "f"), format(after, "f")))
+    return steps
+
+
+def _steps_table(plan: PlanResult, scale: Scale) -> Table:
+    return Table(
+        "steps",
+        f"The plan step by step, {scale.unit}",
+        (
+            Column("step", "Step"),
+            Column("amount_usd", "Amount", "number"),
+            Column("left_usd", "Left", "number"),
+        ),
+        tuple(
+            (cells.text(name), scale.cell(amount), scale.cell(after)) for name, amount, _, after in _steps(plan)
+        ),
+    )
+
+
+def _chart(plan: PlanResult, scale: Scale) -> tuple[Chart, ...]:
+    steps = _steps(plan)
+    if not Decimal(plan.before_usd):
+        return ()
+
+    def drawn(amount: str) -> float:
+        return float(scale.usd(amount) or 0)
+
+    last = len(steps) - 1 - (1 if Decimal(plan.potential_usd) else 0)
+    bars = [
+        Step(
+            name=name,
+            from_usd=drawn(start),
+            to_usd=drawn(end),
+            label=scale.text(amount) if place in (0, last) else f"{show.MINUS}{scale.text(amount)}",
+            kind="total" if place in (0, last) else "potential" if place > last else "saving",
+        )
+        for place, (name, amount, start, end) in enumerate(steps)
+    ]
+    summary = (
+        f"Of {scale.text(plan.before_usd)} {scale.unit} the plan saves {scale.text(plan.joint.p50)}; each step is a "
+        "lever's share after overlaps are shared out."
+    )
+    return (waterfall("plan", f"From paid to planned, {scale.unit}", summary, bars),)
+
+
+def _levers_table(plan: PlanResult) -> Table:
+    rows = []
+    for lever, said in sorted(plan.levers_data.items()):
+        facts = ", ".join(f"{key.replace('_', ' ')} {_said(value)}" for key, value in said.items() if _counted(value))
+        why = " ".join(str(said[key]) for key in ("why", "do") if said.get(key))
+        state = str(said.get("state", "ok"))
+        rows.append(
+            (
+                cells.text(lever),
+                Cell(state, STATES.get(state, state), tone="" if state == "ok" else "worse"),
+                Cell(why, why),
+                Cell(facts, facts, tone="muted"),
+            )
+        )
+    return Table(
+        "levers",
+        "What each lever could and could not say",
+        (
+            Column("lever", "Lever"),
+            Column("state", "Data"),
+            Column("why", "What is missing, and what to do"),
+            Column("facts", "What it looked at"),
+        ),
+        tuple(rows),
+    )
+
+
+def _counted(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _said(value: object) -> str:
+    return show.count(value) if isinstance(value, int) else f"{value:,.3g}"
+
+
+PAGE = Page(
+    name="savings",
+    path=PATH,
+    twin=PATH,
+    nav="Savings",
+    build=build,
+    keys=frozenset({"status"}),
+    uses_view=False,
+    section="savings",
+)

@@ -1,0 +1,201 @@
+"""Sources: what is here and how fresh, what could not be read or priced and why, and how each source is billed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from app.analysis import coverage as covered
+from app.analysis.intake import intake, rejected_reasons, rejected_records
+from app.core import view as views
+from app.core.money import usd_text
+from app.web import cells
+from app.web import format as show
+from app.web.page import Content, Context, Page
+from app.web.table import Cell, Column, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from app.analysis.coverage import SourceFreshness, UnpricedModel
+    from app.analysis.intake import Intake
+
+BILLING_LABELS: Final = {
+    "api": "By the request",
+    "subscription": "Subscription",
+    "provisioned": "Provisioned capacity",
+    "free": "Free",
+    "unknown": "Not known",
+}
+STALE_US: Final = 36 * 3_600_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class BillingForm:
+    """Asks how a source is billed; `chosen` is what stands now."""
+
+    source: str
+    chosen: str
+    options: tuple[tuple[str, str], ...]
+    unknown: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    billing: tuple[BillingForm, ...]
+    nothing_yet: bool
+    rejected: int
+
+
+def build(context: Context) -> Content:
+    """The Sources page: everything in the store, whatever the period."""
+    session = context.session
+    sources = covered.freshness(session)
+    taken = {item.source: item for item in intake(session)}
+    everything = views.View(period=views.period("all", context.view.period.zone, context.now_us))
+    unpriced = covered.coverage(session, everything).unpriced
+    return Content(
+        "Sources",
+        model=Model(
+            billing=tuple(_billing(item) for item in sources),
+            nothing_yet=not sources,
+            rejected=sum(item.rejected for item in taken.values()),
+        ),
+        tables=(
+            _sources_table(context, sources, taken),
+            _unpriced_table(unpriced),
+            _reasons_table(context),
+            _rejected_table(context),
+        ),
+    )
+
+
+def _billing(source: SourceFreshness) -> BillingForm:
+    return BillingForm(source.source, source.billing, tuple(BILLING_LABELS.items()), source.billing == "unknown")
+
+
+def _sources_table(context: Context, sources: tuple[SourceFreshness, ...], taken: Mapping[str, Intake]) -> Table:
+    everything = views.View(period=views.period("all", context.view.period.zone, context.now_us))
+    rows = []
+    for item in sources:
+        counts = taken.get(item.source)
+        filtered = views.View(everything.period, filters=(views.Filter("is", "source", (item.source,)),))
+        late = item.last_us is not None and context.now_us - item.last_us > STALE_US
+        rows.append(
+            (
+                cells.text(item.source, href=context.url("/", filtered)),
+                cells.text(item.format),
+                Cell(
+                    show.iso_moment(item.last_us),
+                    show.moment(item.last_us, context.zone),
+                    note=show.ago(item.last_us, context.now_us),
+                    tone="worse" if late else "",
+                ),
+                cells.count(item.requests, href=context.url("/requests", filtered)),
+                cells.count(None if counts is None else counts.files),
+                cells.count(None if counts is None else counts.read),
+                cells.count(None if counts is None else counts.merged + counts.updated),
+                cells.count(None if counts is None else counts.benign),
+                cells.count(None if counts is None else counts.rejected),
+                cells.count(item.undated),
+                cells.count(item.requests_unpriced),
+                Cell(usd_text(item.cost_pusd), show.money(item.cost_pusd)),
+                Cell(item.billing, BILLING_LABELS.get(item.billing, item.billing)),
+            )
+        )
+    return Table(
+        "sources",
+        "What is here",
+        (
+            Column("source", "Source"),
+            Column("format", "Format"),
+            Column("complete_to", "Complete to"),
+            Column("requests", "Requests", "number"),
+            Column("files", "Files", "number"),
+            Column("records_read", "Records read", "number", "Lines or objects; several can belong to one request"),
+            Column("records_known", "Known before", "number", "Records of a request that was already here"),
+            Column("records_no_request", "No request", "number", "Records that are no request: user lines, summaries"),
+            Column("rejected", "Rejected", "number", "Records that could not be read"),
+            Column("undated", "Undated", "number", "Requests without a time: they stand in no calendar day"),
+            Column("unpriced", "Unpriced", "number", "Requests of which a part or all has no price"),
+            Column("cost_usd", "Cost", "number"),
+            Column("billing", "Billed"),
+        ),
+        tuple(rows),
+        empty="No source yet.",
+    )
+
+
+def _unpriced_table(unpriced: tuple[UnpricedModel, ...]) -> Table:
+    states = {
+        "partly": "a part has no price",
+        "unpriced": "no price",
+        "unknown": "no usage in the log",
+    }
+    return Table(
+        "unpriced",
+        "Models without a price",
+        (
+            Column("model", "Model"),
+            Column("provider", "Provider"),
+            Column("state", "What is missing"),
+            Column("requests", "Requests", "number"),
+            Column("tokens", "Tokens", "number"),
+        ),
+        tuple(
+            (
+                cells.text(item.model),
+                cells.text(item.provider),
+                Cell(item.cost_state, states.get(item.cost_state, item.cost_state)),
+                cells.count(item.requests),
+                cells.count(item.tokens),
+            )
+            for item in unpriced
+        ),
+        empty="Every model has a price.",
+    )
+
+
+def _reasons_table(context: Context) -> Table:
+    return Table(
+        "reasons",
+        "Why records were rejected",
+        (Column("source", "Source"), Column("reason", "Reason"), Column("records", "Records", "number")),
+        tuple(
+            (cells.text(item.source), cells.text(item.reason), cells.count(item.records))
+            for item in rejected_reasons(context.session)
+        ),
+        empty="Nothing was rejected.",
+    )
+
+
+def _rejected_table(context: Context) -> Table:
+    rows = rejected_records(context.session)
+    return Table(
+        "rejected",
+        "Rejected records",
+        (
+            Column("file", "File"),
+            Column("line", "Line", "number"),
+            Column("reason", "Reason"),
+            Column("head", "Beginning of the record, secrets removed"),
+            Column("seen", "Seen"),
+        ),
+        tuple(
+            (
+                cells.text(item.file),
+                cells.count(item.line),
+                cells.text(item.reason),
+                Cell(item.head, item.head[:160] + ("…" if len(item.head) > 160 else ""), tone="muted"),
+                cells.moment(item.seen_us, context.zone),
+            )
+            for item in rows
+        ),
+        frame_note="The newest 100." if len(rows) == 100 else "",
+        empty="Nothing was rejected.",
+    )
+
+
+PAGE = Page(
+    name="sources", path="/sources", twin="/sources", nav="Sources", build=build, uses_view=False, section="sources"
+)
