@@ -35,6 +35,7 @@ class Break:
     scope_id: int
     requests: int
     sampled: int
+    values_seen: int
     line: int | None
     line_hash: int | None
     seg_hash: int | None
@@ -44,6 +45,17 @@ class Break:
     behind_bytes: float
     zone_bytes: float
     difference: Difference | None = None
+
+    @property
+    def kind(self) -> str:
+        """What changes: the class of the value where texts are kept, else how often its hash repeats."""
+        if self.difference is not None:
+            return self.difference.kind
+        if self.values_seen == 0:
+            return "value that changes with the request"
+        if self.values_seen >= 0.9 * self.sampled:
+            return "different in nearly every request, as a time or an id is"
+        return f"{self.values_seen:,} values in {self.sampled:,} requests"
 
 
 def breaks(session: Session) -> dict[int, Break]:

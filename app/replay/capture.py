@@ -16,10 +16,9 @@ import polars as pl
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from app.replay.rules import Match
     from app.warehouse.store import Session
 
-ASSUMED_RATE: Final = 0.95
-ASSUMED_LOW: Final = 0.80
 MIN_REPLAYED_TOKENS: Final = 20_000
 MIN_REQUESTS: Final = 20
 _DRAWS: Final = 200
@@ -50,7 +49,13 @@ class Capture:
         )
 
 
-ASSUMED: Final = Capture(ASSUMED_RATE, ASSUMED_LOW, 1.0, 0)
+# Where nothing can be compared. Marked caches behave as documented (0.995 measured on agent logs), automatic ones lose
+# some hits to routing between machines, best-effort ones promise nothing.
+ASSUMED: Final[dict[Match, Capture]] = {
+    "breakpoint": Capture(0.98, 0.90, 1.0, 0),
+    "prefix_tokens": Capture(0.95, 0.80, 1.0, 0),
+    "best_effort": Capture(0.50, 0.20, 0.90, 0),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +77,12 @@ class Captures:
 
     rates: dict[tuple[str, ...], Capture]
 
-    def of(self, provider: str, model_id: str, account: str | None = None) -> Capture:
-        """The rate to use; `ASSUMED` where nothing could be compared."""
+    def of(self, provider: str, model_id: str, match: Match, account: str | None = None) -> Capture:
+        """The rate to use; the assumption for the kind of cache where nothing could be compared."""
         keys: tuple[tuple[str, ...], ...] = ((provider, model_id), (provider,))
         if account is not None:
             keys = ((provider, model_id, account), *keys)
-        return next((self.rates[key] for key in keys if key in self.rates), ASSUMED)
+        return next((self.rates[key] for key in keys if key in self.rates), ASSUMED[match])
 
     def frame(self) -> pl.DataFrame:
         """Rates that an account has of its own: (provider, model_id, account, rate)."""

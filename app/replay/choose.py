@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 MIN_REQUESTS: Final = 5
 MIN_GAIN_SHARE: Final = 0.02  # of the scope's input cost; less is noise
 EXAMPLES: Final = 20
+SIMPLER_WITHIN: Final = 0.005  # of the scope's input cost: the simpler of two options that are this close is proposed
 DEPTH: Final = 8  # boundaries from the start that may carry a fixed mark
 Action = Literal["reorder", "mark", "reorder and mark", "stop"]
 
@@ -95,7 +96,7 @@ def _breaker(found: Break, tokens: float) -> dict[str, Any]:
     return {
         "line": found.line,
         "line_hash": found.line_hash,
-        "kind": "value that changes with the request" if seen is None else seen.kind,
+        "kind": found.kind,
         "chars": None if seen is None else seen.chars,
         "examples": [] if seen is None else [seen.first, seen.second],
         "tokens_before": round(found.bytes_before * a_byte),
@@ -263,27 +264,35 @@ def _marked_options(session: Session, marked: Sequence[Plan], captures: Captures
     probes = [replace(plan, plan=number, marks=tuple(range(1, DEPTH + 1))) for number, plan in enumerate(marked)]
     evaluate(session, probes, captures, "layout_probes")
     rows = session.rows("replay.layout_ordinals", {"hits": "layout_hits", "plans": "layout_plans"})
-    curves: dict[int, list[tuple[int, float, float]]] = defaultdict(list)
-    size = {plan.plan: 0 for plan in probes}
+    curves: dict[int, list[_Point]] = defaultdict(list)
     for number, _, ordinal, requests, tokens, hits in rows:
-        size[number] = max(size[number], requests)
         curves[number].append((ordinal, float(tokens), requests and hits / requests))
     options: list[Plan] = []
     for probe in probes:
-        curve = [point for point in curves[probe.plan] if point[2] > 0]
-        curve.sort(key=lambda point: point[1])
-        shares = {probe.lifetime: [point[2] for point in curve]}
-        tokens = [point[1] for point in curve]
-        fixed = tuple(
-            sorted(
-                curve[mark.index][0] for mark in best_marks(tokens, shares, probe.rule, probe.rule.max_marks - 1).marks
-            )
-        )
-        if fixed:
-            options.append(replace(probe, marks=fixed))
-            options.append(replace(probe, marks=fixed, mark_last=True))
-        options.append(replace(probe, marks=(), mark_last=True))
+        fixed = {(), _head(curves[probe.plan]), _best(curves[probe.plan], probe)}
+        for marks in sorted(fixed):
+            options.append(replace(probe, marks=marks, mark_last=True))
+            if marks:
+                options.append(replace(probe, marks=marks))
     return options
+
+
+_Point = tuple[int, float, float]  # ordinal of a boundary, mean tokens up to it, share of requests that read it
+
+
+def _head(curve: Sequence[_Point]) -> tuple[int, ...]:
+    """The deepest boundary that is read about as often as any: the end of what all requests share."""
+    most = max((share for _, _, share in curve), default=0.0)
+    shared = [ordinal for ordinal, _, share in curve if share > 0 and share >= 0.98 * most]
+    return (max(shared),) if shared else ()
+
+
+def _best(curve: Sequence[_Point], probe: Plan) -> tuple[int, ...]:
+    """The marks of the exact programme, one kept for the end of the prompt."""
+    points = sorted((point for point in curve if point[2] > 0), key=lambda point: point[1])
+    shares = {probe.lifetime: [share for _, _, share in points]}
+    choice = best_marks([tokens for _, tokens, _ in points], shares, probe.rule, probe.rule.max_marks - 1)
+    return tuple(sorted(points[mark.index][0] for mark in choice.marks))
 
 
 def _decide(
@@ -297,7 +306,7 @@ def _decide(
     rule = scope.rule
     assert rule is not None
     billed = cost_of(scope.tokens, rule)
-    capture = captures.of(scope.provider, scope.model_id)
+    capture = captures.of(scope.provider, scope.model_id, rule.match)
     found: list[tuple[LayoutChoice, Plan | None]] = []
 
     def offer(action: Action, plan: Plan | None, cost: float, split: tuple[int, ...]) -> None:
@@ -327,5 +336,14 @@ def _decide(
     if written > 0:
         total = sum(scope.tokens)
         offer("stop", None, float(total), (total, 0, 0, 0, 0, 0))
-    best = min(found, key=lambda one: (one[0].cost, one[0].layout, len(one[0].marks)), default=None)
-    return best if best is not None and billed - best[0].cost >= MIN_GAIN_SHARE * billed else None
+    least = min((choice.cost for choice, _ in found), default=billed)
+    if billed - least < MIN_GAIN_SHARE * billed:
+        return None
+    near = [one for one in found if one[0].cost <= least + SIMPLER_WITHIN * billed]
+    return min(near, key=lambda one: (_effort(one[0]), one[0].cost))
+
+
+def _effort(choice: LayoutChoice) -> tuple[int, int, int]:
+    """How much there is to change: the prompt's order, then the lifetime, then marks."""
+    longer = choice.lifetime != choice.rule.lifetimes[0].name
+    return choice.layout, int(longer), len(choice.marks) + int(choice.mark_last)

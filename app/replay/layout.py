@@ -268,7 +268,7 @@ def _plan_frame(plans: Sequence[Plan], captures: Captures) -> pl.DataFrame:
                 one.rule.lookback,
                 life.us,
                 round(one.rule.ready_s * 1e6),
-                captures.of(one.provider, one.model_id).rate,
+                captures.of(one.provider, one.model_id, one.rule.match).rate,
                 life.name,
             )
         )

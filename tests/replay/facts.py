@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from app.core.hashing import hash64
-from app.warehouse.store import Session
+
+if TYPE_CHECKING:
+    from app.warehouse.store import Session
 
 CLASSES = (
     "tok_input",

@@ -89,7 +89,7 @@ def test_a_stable_prompt_has_no_proposal(session) -> None:
 def test_capture_is_what_was_billed_of_what_the_replay_predicts(session) -> None:
     facts, _ = bot(flaw=False)
     facts.load(session)
-    capture = advise(session, "stream").captures.of("openai", "gpt-4.1")
+    capture = advise(session, "stream").captures.of("openai", "gpt-4.1", "prefix_tokens")
     assert not capture.assumed
     assert 0.97 <= capture.rate <= 1.0
     assert capture.p10 <= capture.rate <= capture.p90
@@ -98,7 +98,7 @@ def test_capture_is_what_was_billed_of_what_the_replay_predicts(session) -> None
 def test_without_billed_reads_the_capture_rate_is_an_assumption_and_says_so(session) -> None:
     facts, _ = bot(flaw=True)
     facts.load(session)
-    capture = advise(session, "stream").captures.of("openai", "gpt-4.1")
+    capture = advise(session, "stream").captures.of("openai", "gpt-4.1", "prefix_tokens")
     assert capture.assumed
     assert "assumed" in capture.sentence()
 

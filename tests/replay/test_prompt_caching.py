@@ -34,14 +34,12 @@ def cases(data_dir) -> dict[str, dict]:
 
 def parts_of(request: dict) -> list[tuple[str, str]]:
     """The prompt of a chat or messages request as (role, text) in the provider's order."""
-    parts = []
     system = request.get("system")
-    for block in [{"text": system}] if isinstance(system, str) else system or []:
-        parts.append(("system", block["text"]))
+    parts = [("system", block["text"]) for block in ([{"text": system}] if isinstance(system, str) else system or [])]
     for message in request["messages"]:
         content = message["content"]
-        for block in [content] if isinstance(content, str) else content:
-            parts.append((message["role"], block if isinstance(block, str) else json.dumps(block)))
+        blocks = [content] if isinstance(content, str) else content
+        parts += [(message["role"], block if isinstance(block, str) else json.dumps(block)) for block in blocks]
     return parts
 
 

@@ -1,6 +1,6 @@
 -- Where the zone of each scope stops being the same, and what stable text stands behind that place.
--- Returns (scope_id, requests, sampled, breaker_line, breaker_hash, breaker_seg, prompt_bytes, bytes_before, stable_bytes,
--- behind_bytes, zone_bytes): the usual first changing line (1-based) with an example of its hash and of the part that holds
+-- Returns (scope_id, requests, sampled, values_seen, breaker_line, breaker_hash, breaker_seg, prompt_bytes, bytes_before,
+-- stable_bytes, behind_bytes, zone_bytes): requests sampled and different first changing lines among them; the usual first changing line (1-based) with an example of its hash and of the part that holds
 -- it, and means over requests: bytes of the prompt, of the text before the first change, of all stable text of the zone, of
 -- the stable text behind the first change, of the zone. NULL line: the changing part is no text of lines.
 WITH marked AS (
@@ -31,7 +31,7 @@ ranked AS (
     FROM parts
 ),
 inside AS (
-    SELECT scope_id, sum(requests) AS sampled,
+    SELECT scope_id, sum(requests) AS sampled, count(DISTINCT breaker_hash) AS values_seen,
            max(CASE WHEN place = 1 THEN breaker_line END) AS breaker_line,
            max(CASE WHEN place = 1 THEN breaker_hash END) AS breaker_hash,
            max(CASE WHEN place = 1 THEN seg_hash END) AS breaker_seg,
@@ -63,7 +63,8 @@ outside AS (
     WHERE change_upto IS NOT NULL
     GROUP BY scope_id
 )
-SELECT o.scope_id, o.requests, coalesce(i.sampled, 0) AS sampled, i.breaker_line, i.breaker_hash, i.breaker_seg,
+SELECT o.scope_id, o.requests, coalesce(i.sampled, 0) AS sampled, coalesce(i.values_seen, 0) AS values_seen,
+       i.breaker_line, i.breaker_hash, i.breaker_seg,
        o.prompt_bytes,
        o.before + coalesce(i.before, 0) AS bytes_before,
        o.stable_bytes + coalesce(i.stable_bytes, 0) AS stable_bytes,
