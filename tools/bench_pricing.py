@@ -74,7 +74,8 @@ def main() -> None:
         warehouse.close()
     print(
         f"pricing: {rows:,} rows in {best:.2f} s = {rows / best:,.0f} rows/s on 2 threads "
-        f"({rows / cpu:,.0f} rows a CPU second); {names} names resolved in {resolve_s:.2f} s; book loaded in {load_s:.2f} s"
+        f"({rows / cpu:,.0f} rows a CPU second); {names} names resolved in {resolve_s:.2f} s; "
+        f"book loaded in {load_s:.2f} s"
     )
 
 

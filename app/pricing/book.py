@@ -246,6 +246,10 @@ class PriceBook:
             rows += self._rows_of(match.provider, match.price_provider, match.price_model, resolved.ctx)
         return rows
 
+    def model_names(self) -> list[str]:
+        """Every model name that has a price of its own, for suggestions."""
+        return sorted({model.lower() for _, model in self._models} | {rule.model for rule in self._own_rules})
+
     def _alias_row(self, pair: tuple[Any, ...]) -> tuple[Any, ...]:
         provider, model, service_tier, is_batch, region, price_context, account = pair
         extra = _json_object(price_context)

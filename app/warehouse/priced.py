@@ -7,6 +7,8 @@ is one; the two packages do not import each other.
 from __future__ import annotations
 
 import re
+import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 from uuid import uuid4
 
@@ -78,6 +80,24 @@ def price(session: Session, relation: str, book: Book, into: str) -> None:
         session.execute("pricing.drop", {"table": name})
 
 
+def price_parts(session: Session, parts: str, relation: str, book: Book, priced: str, into: str) -> None:
+    """Price the separately billed parts of responses and fold them into the already priced requests.
+
+    `parts` has the layout of `request_parts` with the model as sent in `model_id`; `priced` is the outcome of `price`
+    for `relation`. Afterwards `into` holds the parts with their cost (query `pricing.parts_priced`), and `priced`
+    the requests with the sum of their parts in place of their own tokens' cost. Needs the writer's session.
+    """
+    usage, costs, folded = f"{into}_usage", f"{into}_costs", f"{into}_folded"
+    _materialise(session, usage, "pricing.part_usage", {"parts": parts, "requests": relation})
+    resolve_new(session, usage, book)
+    price(session, usage, book, costs)
+    _materialise(session, into, "pricing.parts_priced", {"usage": usage, "costs": costs})
+    _materialise(session, folded, "pricing.with_parts", {"priced": priced, "parts": into})
+    _materialise(session, priced, "pricing.all", {"table": folded})
+    for name in (usage, costs, folded):
+        session.execute("pricing.drop", {"table": name})
+
+
 def _materialise(session: Session, into: str, query: str, relations: dict[str, str], **values: object) -> None:
     if not _NAME.fullmatch(into):
         raise UsageError(f"{into!r} is no identifier.")
@@ -94,3 +114,23 @@ def _insert(session: Session, query: str, relation: str, frame: pl.DataFrame, **
         session.execute(query, {relation: name}, **values)
     finally:
         session.connection.unregister(name)
+
+
+@dataclass(frozen=True, slots=True)
+class Pricer:
+    """A price book at work in the warehouse: what ingest calls for each relation of new requests."""
+
+    book: Book
+
+    def prepare(self, session: Session, relation: str) -> None:
+        """Make the book's version and every new name of `relation` known; needs the writer's session."""
+        install(session, self.book, now_us=time.time_ns() // 1000)
+        resolve_new(session, relation, self.book)
+
+    def price(self, session: Session, relation: str, into: str) -> None:
+        """Price `relation` into the temporary table `into`; see `price`."""
+        price(session, relation, self.book, into)
+
+    def price_parts(self, session: Session, parts: str, relation: str, priced: str, into: str) -> None:
+        """Price parts and fold them into `priced`; see `price_parts`."""
+        price_parts(session, parts, relation, self.book, priced, into)

@@ -18,6 +18,7 @@ from app.warehouse.store import Warehouse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
 _USAGE: Final = {
     "in_text": "tok_input",
@@ -63,6 +64,38 @@ class Quote:
     price_rows: tuple[str, ...]
     state: str
     warning: str | None = None
+
+
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    """The lines of a quote file: JSON lines, or one JSON array.
+
+    Raises:
+        InputError: the file or a line cannot be read.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"The file {path} cannot be read: {error}. Nothing was quoted; check the path.") from error
+    if text.lstrip().startswith("["):
+        return [_object(path, 1, item) for item in _decoded(path, 1, text)]
+    return [
+        _object(path, number, _decoded(path, number, line))
+        for number, line in enumerate(text.splitlines(), start=1)
+        if line.strip()
+    ]
+
+
+def _decoded(path: Path, number: int, text: str) -> Any:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise InputError(f"{path}, line {number + error.lineno - 1}: no valid JSON ({error.msg}).") from error
+
+
+def _object(path: Path, number: int, value: object) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise InputError(f"{path}, line {number}: a line to quote is a JSON object with provider, model and usage.")
+    return value
 
 
 def quote(book: Book, lines: Sequence[Mapping[str, Any]]) -> list[Quote]:
@@ -112,12 +145,12 @@ def _row(number: int, name: str, line: Mapping[str, Any]) -> tuple[Any, ...]:
         if key in _USAGE:
             tokens[_USAGE[key]] = _count(name, key, value)
         else:
-            units[_UNITS.get(key, key)] = value
+            units[str(_UNITS.get(key, key))] = value
     if "out" in (line.get("usage") or {}) and tokens["tok_reasoning"] is not None:
         tokens["tok_output"] = max(0, (tokens["tok_output"] or 0) - tokens["tok_reasoning"])
     for key, unit in (*_UNITS.items(), *((unit, unit) for unit in _UNITS.values())):
         if key in context:
-            units[unit] = context.pop(key)
+            units[str(unit)] = context.pop(key)
     return (
         number,
         line.get("provider"),

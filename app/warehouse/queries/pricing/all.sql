@@ -1,0 +1,3 @@
+-- All rows of a table.
+SELECT *
+FROM {table}
