@@ -121,7 +121,9 @@ def from_argument(argument: str) -> ColumnMap:
         try:
             argument = Path(argument).read_text(encoding="utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:
-            raise InputError(f"The column map {argument} cannot be read: {error}. Give a readable text file.") from error
+            raise InputError(
+                f"The column map {argument} cannot be read: {error}. Give a readable text file."
+            ) from error
     columns: dict[str, str] = {}
     constants: dict[str, str] = {}
     for name, fixed, value in _items(argument):

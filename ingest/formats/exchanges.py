@@ -71,8 +71,8 @@ def layout_of(exchange: Exchange) -> str:
         kind = response.get("object")
         if type(kind) is str:
             return _OBJECTS.get(kind) or _layout_of_object(kind, response)
-        found = _layout_of_place(exchange.outer) or _layout_of_body(response)
-        if found is not None and ("model" in response or exchange.request is not None or exchange.outer):
+        found = _layout_of_place(exchange.outer) or _layout_of_body(response, wrapped=bool(exchange.outer))
+        if found is not None:
             return found
     if exchange.request is not None:
         return _layout_of_request(exchange.request, exchange.outer)
@@ -105,13 +105,16 @@ def _layout_of_object(kind: str, response: dict[str, Any]) -> str:
     return f"a {kind} object"
 
 
-def _layout_of_body(response: dict[str, Any]) -> str | None:
-    """Bodies without `object`: Anthropic messages, and servers that leave it out."""
+def _layout_of_body(response: dict[str, Any], *, wrapped: bool) -> str | None:
+    """Bodies without `object`: Anthropic messages, and servers that leave it out.
+
+    A bare record that has usage and no model is an aggregate of calls, not one of them.
+    """
     kind = response.get("type")
     if kind == "message" and ("content" in response or "role" in response):
         return "anthropic_messages"
     usage = response.get("usage")
-    if type(usage) is dict:
+    if type(usage) is dict and (wrapped or "model" in response):
         return _layout_of_usage(usage, response)
     if type(response.get("choices")) is list:
         return "openai_chat"

@@ -17,7 +17,14 @@ LINE = {
     "uuid": "u-1",
     "timestamp": "2026-03-02T10:00:00.000Z",
     "requestId": "req_1",
-    "message": {"id": "msg_1", "role": "assistant", "type": "message", "model": "claude-x", "content": [], "usage": USAGE},
+    "message": {
+        "id": "msg_1",
+        "role": "assistant",
+        "type": "message",
+        "model": "claude-x",
+        "content": [],
+        "usage": USAGE,
+    },
 }
 
 
@@ -46,7 +53,9 @@ def test_lines_that_are_no_calls_are_benign(read, kind):
     assert item == Rejected(f"a {kind} line is no call", benign=True)
 
 
-@pytest.mark.parametrize("record", ["massive error", 42, [1], {"silly": "this"}, {"type": "assistant"}, {"type": "new"}])
+@pytest.mark.parametrize(
+    "record", ["massive error", 42, [1], {"silly": "this"}, {"type": "assistant"}, {"type": "new"}]
+)
 def test_lines_of_unknown_shape_are_named(read, record):
     (item,) = read(record, form="claude_code")
     assert isinstance(item, Rejected)

@@ -19,7 +19,9 @@ def message(**usage):
 
 
 def test_the_three_input_counters_stand_beside_each_other(one):
-    event = one(message(input_tokens=5, cache_creation_input_tokens=10000, cache_read_input_tokens=0, output_tokens=400))
+    event = one(
+        message(input_tokens=5, cache_creation_input_tokens=10000, cache_read_input_tokens=0, output_tokens=400)
+    )
     assert (event.tok_input, event.tok_cache_write_5m, event.tok_cache_read, event.tok_output) == (5, 10000, 0, 400)
     assert tokens_in(event) == 10005
     assert event.tok_reasoning is None

@@ -39,7 +39,9 @@ def test_http_shapes_with_a_body_inside_are_opened(one):
 
 
 def test_request_and_usage_side_by_side_need_no_response(one):
-    event = one({"id": "req-1", "created": 1772445600, "model": "gpt-4o", "request": REQUEST, "usage": RESPONSE["usage"]})
+    event = one(
+        {"id": "req-1", "created": 1772445600, "model": "gpt-4o", "request": REQUEST, "usage": RESPONSE["usage"]}
+    )
     assert (event.tok_input, event.tok_output, event.source_record) == (10, 2, "req-1")
     assert event.start_us == 1772445600_000000
 
@@ -128,13 +130,16 @@ def test_what_is_no_exchange_is_rejected_with_a_reason(read, record):
 def test_a_mixed_file_is_read_record_by_record(read):
     message = {"id": "msg_1", "type": "message", "role": "assistant", "model": "claude-x", "content": []}
     message["usage"] = {"input_tokens": 1, "output_tokens": 2}
-    events = read(RESPONSE, {"response": message}, {"object": "response", "model": "gpt-5", "usage": {"input_tokens": 5}})
+    events = read(
+        RESPONSE, {"response": message}, {"object": "response", "model": "gpt-5", "usage": {"input_tokens": 5}}
+    )
     assert [event.provider for event in events] == ["openai", "anthropic", "openai"]
     assert [event.tok_input for event in events] == [10, 1, 5]
 
 
 @pytest.mark.parametrize(
-    "value", [1772445600, 1772445600.0, 1772445600000, "1772445600000000000", "2026-03-02 10:00:00", "2026-03-02T10:00:00Z"]
+    "value",
+    [1772445600, 1772445600.0, 1772445600000, "1772445600000000000", "2026-03-02 10:00:00", "2026-03-02T10:00:00Z"],
 )
 def test_times_in_any_unit_are_the_same_instant(one, value):
     assert one({"request": REQUEST, "response": RESPONSE, "timestamp": value}).start_us == 1772445600_000000

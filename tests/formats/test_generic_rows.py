@@ -49,7 +49,9 @@ def test_an_http_status_says_how_the_call_ended(one):
 
 
 def test_a_map_reads_a_table_of_any_names(read):
-    form = generic_rows.with_map(from_argument("input_tokens=ContextTokens, output_tokens=GeneratedTokens, model:=gpt-4"))
+    form = generic_rows.with_map(
+        from_argument("input_tokens=ContextTokens, output_tokens=GeneratedTokens, model:=gpt-4")
+    )
     event, nothing = read({"ContextTokens": "4808", "GeneratedTokens": "10"}, {"other": 1}, form=form)
     assert (event.tok_input, event.tok_output, event.model) == (4808, 10, "gpt-4")
     assert isinstance(nothing, Rejected)
