@@ -59,7 +59,10 @@ def day_shape(bins: Mapping[int, int]) -> DayShape:
     rolled = np.concatenate((counts, counts[: width - 1]))
     sums = np.convolve(rolled, np.ones(width), mode="valid")
     begin = int(sums.argmax())
-    return DayShape(float(counts.max() / total), float(sums[begin] / total), begin * 10)
+    share = float(sums[begin] / total)
+    while counts[begin % BINS_A_DAY] == 0:
+        begin += 1
+    return DayShape(float(counts.max() / total), share, begin % BINS_A_DAY * 10)
 
 
 def is_daily_job(shape: DayShape, days: int) -> bool:

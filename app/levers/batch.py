@@ -39,7 +39,7 @@ def detect(session: Session) -> list[Candidate]:
         shape, cycle = shapes[key], rhythm(cycles.get(key, []))
         daily = is_daily_job(shape, row["days"])
         if daily or cycle is not None:
-            found.append(_candidate(session, Scope(*key), row, shape if daily else None, cycle))
+            found.append(_candidate(session, Scope(*key), row, shape if daily else None, None if daily else cycle))
     return found
 
 

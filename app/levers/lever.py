@@ -70,7 +70,8 @@ class Change:
 class Draw:
     """One draw of the uncertain parameters; `Draw()` is the central one. All are factors on the central value.
 
-    `kappa` scales the cached reads of a counterfactual layout, `token_ratio` the tokens of another model.
+    `kappa` scales the cached reads of a counterfactual layout, `token_ratio` the answer tokens of another
+    model.
     """
 
     kappa: float = 1.0

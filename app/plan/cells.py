@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from app.warehouse.store import Session
 
 LAYOUT_CLASSES: Final = ("tok_input", "tok_cache_read", *CACHE_WRITE_CLASSES)
+LAYOUT_STAGE: Final = 70
 DIGITS: Final = 1_000  # candidates a lever: three decimal digits of the code; twelve levers fit a DECIMAL(38)
 MAX_LEVERS: Final = 12
 
@@ -97,16 +98,25 @@ def apply(
     active: Mapping[str, frozenset[int]],
     draw: object,
 ) -> pl.LazyFrame:
-    """The cells after the active candidates (lever -> indices), levers in causal order."""
-    frame = cells
+    """The cells after the active candidates (lever -> indices), levers in causal order.
+
+    A cache layout is not applied to cells that an earlier lever has moved into a batch: hits there are best effort.
+    """
+    frame = cells.with_columns(was_batch=pl.col("is_batch"))
     for item in sorted(accepted, key=lambda entry: entry.lever.stage):
         indices = active.get(item.lever.name, frozenset())
         if not indices:
             continue
         column = f"at_{item.lever.name}"
         kept = frame.with_columns(**{f"all_{column}": pl.col(column)}).with_columns(
-            pl.when(pl.col(column).is_in(sorted(indices))).then(pl.col(column)).alias(column)
+            pl.when(pl.col(column).is_in(sorted(indices)) & _open_to(item.lever)).then(pl.col(column)).alias(column)
         )
         changed = item.lever.transform(kept, item.candidates, draw)  # type: ignore[arg-type]
         frame = changed.with_columns(pl.col(f"all_{column}").alias(column)).drop(f"all_{column}")
-    return frame
+    return frame.drop("was_batch")
+
+
+def _open_to(lever: Lever) -> pl.Expr:
+    if lever.stage != LAYOUT_STAGE:
+        return pl.lit(True)
+    return ~pl.col("is_batch") | pl.col("was_batch")

@@ -13,17 +13,17 @@ import polars as pl
 from app.levers.lever import Draw
 from app.plan import cells as cells_of
 from app.plan import worth
+from app.plan.cells import LAYOUT_STAGE
 from app.plan.game import players as members_of
 from app.plan.game import subsets
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from app.plan.cells import Accepted
     from app.plan.rates import Lookup
 
 GROUP: Final = ("feature", "template", "provider", "model_id")
-LAYOUT_STAGE: Final = 70
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +101,28 @@ class Engine:
             self._before = worth.book_value(self.cells, self.lookup)
         return self._before
 
+    def owners(self, names: Mapping[tuple[int, int], str]) -> list[tuple[int, int, str]]:
+        """(group, player, name) for each scope and the finding that stands for a player in it.
+
+        `names` are by (player, candidate index). Candidates act on whole scopes, so there is one a player and scope.
+        """
+        keyed = number(self.cells)
+        found = []
+        for place, player in enumerate(self.players.all):
+            column = f"at_{player.lever}"
+            touched = keyed.filter(pl.col(column).is_in(sorted(player.indices)))
+            pairs = touched.group_by("group").agg(pl.col(column).min()).sort("group")
+            found += [(group, place, names[place, index]) for group, index in pairs.iter_rows()]
+        return found
+
     def after(self, mask: int, draw: Draw | None = None) -> pl.DataFrame:
         """The cells as the coalition leaves them, not yet priced."""
         frame = self._with_layout(mask)
         return cells_of.apply(frame.lazy(), self.accepted, self.players.active(mask), draw or Draw()).collect()
+
+    def priced_after(self, mask: int) -> pl.DataFrame:
+        """The cells as the coalition leaves them with the rates and the book's value of their tokens."""
+        return worth.book_value(self.after(mask), self.lookup)
 
     def saved(self, mask: int, draw: Draw | None = None) -> pl.Series:
         """Pico-USD saved by a coalition in each cell (Float64, negative where it costs more)."""

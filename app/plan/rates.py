@@ -32,8 +32,18 @@ class Book(Protocol):
     @property
     def version(self) -> str: ...
 
+    @property
+    def by_account(self) -> bool: ...
+
     def rate(
-        self, provider: str, model_id: str, *, at_us: int, ctx: str = "", prompt_tokens: int = 0
+        self,
+        provider: str | None,
+        model_id: str,
+        *,
+        at_us: int,
+        ctx: str = "",
+        prompt_tokens: int = 0,
+        account: str | None = None,
     ) -> FoundRate | None: ...
 
 
@@ -58,9 +68,8 @@ class Lookup:
         prompt_tokens: int,
     ) -> tuple[str, tuple[float | None, ...]] | None:
         """The price row and its rates in pico-USD a token, in the order of TOKEN_CLASSES; None where unpriced."""
-        key = (
-            provider, model_id, at_us, is_batch, service_tier, region, price_context, account, prompt_tokens
-        )  # fmt: skip
+        who = account if self.book.by_account else None
+        key = (provider, model_id, at_us, is_batch, service_tier, region, price_context, who, prompt_tokens)
         if key not in self._known:
             self._known[key] = self._ask(*key)
         return self._known[key]
@@ -83,9 +92,14 @@ class Lookup:
             region=region,
             extra=None if price_context is None else json.loads(price_context),
         )
-        if account:
-            wanted["account"] = account
-        found = self.book.rate(provider, model_id, at_us=at_us, ctx=context.text(wanted), prompt_tokens=prompt_tokens)
+        found = self.book.rate(
+            provider,
+            model_id,
+            at_us=at_us,
+            ctx=context.text(wanted),
+            prompt_tokens=prompt_tokens,
+            account=account,
+        )
         if found is None:
             return None
         rates = found.rates

@@ -1,5 +1,5 @@
 -- The stream as it would be after the levers of a structural state: removed requests are gone, others carry their new
--- model, tier and tokens. `state`(code, provider, model_id, keep, new_provider, new_model_id, new_is_batch, ratio).
+-- model and tier, and prompt tokens converted to that model. `state`(code, provider, model_id, keep, new_provider, new_model_id, new_is_batch, ratio).
 CREATE OR REPLACE TEMP TABLE {into} AS
 SELECT
     s.request_key, s.start_us, s.day, s.end_us, s.first_token_us, s.account, s.feature, s.template, s.session_id,
@@ -8,7 +8,7 @@ SELECT
     coalesce(x.new_model_id, s.model_id) AS model_id,
     coalesce(x.new_is_batch, s.is_batch) AS is_batch,
     coalesce(x.ratio, 1.0) AS token_ratio,
-    s.prompt_tokens,
+    cast(round(s.prompt_tokens * coalesce(x.ratio, 1.0)) AS BIGINT) AS prompt_tokens,
     s.tok_input, s.tok_cache_read, s.tok_cache_write_5m, s.tok_cache_write_30m, s.tok_cache_write_1h,
     s.tok_cache_write_12h, s.tok_input_audio, s.tok_cache_read_audio, s.tok_input_image,
     s.tok_output, s.tok_reasoning, s.tok_output_audio, s.tok_output_image,

@@ -1,0 +1,278 @@
+"""Answer with a smaller model. Without evidence from the team's own traffic it is a prior: grade D, not in the total.
+
+Hard gates first, by request: context, answer length, tools, images, JSON schema; a capability that is not known is a
+closed gate. Every priced model that passes and is at least 30 % cheaper on the template's own tokens (converted between
+tokenizers) is listed. Proposed is the smallest step: the nearest smaller class of the same provider, because that is
+the first one worth a shadow run. A model of the smallest class has no step below it; another provider is only listed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import polars as pl
+
+from app.core.usage import INPUT_CLASSES, OUTPUT_CLASSES
+from app.levers.lever import Candidate, Change, Draw, Lever, Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from app.warehouse.store import Session
+
+MIN_SPEND_SHARE: Final = 0.005
+MIN_CHEAPER: Final = 0.30
+LISTED: Final = 12
+_SCOPE: Final = ("feature", "template", "provider", "model_id")
+_QUERY: Final = "levers_smaller_model.scopes"
+_GATES: Final = ("context_window", "max_output", "tools", "vision", "json_schema")
+_Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A model that could answer part of a scope: what it passes, and the list value of that part on both models."""
+
+    row: Mapping[str, Any]
+    requests: int
+    now_pusd: float
+    then_pusd: float
+    refused: tuple[str, ...]
+
+    @property
+    def cheaper(self) -> float:
+        return 1.0 - self.then_pusd / self.now_pusd if self.now_pusd > 0 else 0.0
+
+    @property
+    def steps(self) -> int | None:
+        """Size classes below the model in use; None where a class is unknown."""
+        sizes = self.row["size"], self.row["to_size"]
+        return None if None in sizes else sizes[0] - sizes[1]
+
+    def proposable(self) -> bool:
+        return self.row["provider"] == self.row["to_provider"] and (self.steps or 0) > 0
+
+
+def detect(session: Session) -> list[Candidate]:
+    """One candidate a scope with more than 0.5 % of spend and a smaller model of the same provider."""
+    session.execute("levers_smaller_model.needs")
+    options: dict[tuple[str, str], list[_Row]] = {}
+    for row in session.frame("levers_smaller_model.options").iter_rows(named=True):
+        options.setdefault((row["provider"], row["model_id"]), []).append(row)
+    scopes: dict[tuple[Any, ...], list[_Row]] = {}
+    for row in session.frame(_QUERY).iter_rows(named=True):
+        scopes.setdefault(tuple(row[name] for name in _SCOPE), []).append(row)
+    found = []
+    for key, kinds in scopes.items():
+        spend = sum(kind["cost_pusd"] for kind in kinds)
+        if spend <= MIN_SPEND_SHARE * kinds[0]["stream_pusd"]:
+            continue
+        priced = [weigh(kinds, row) for row in options.get((key[2], key[3]), [])]
+        passing = [option for option in priced if option.requests and option.cheaper >= MIN_CHEAPER]
+        chosen = choose(passing)
+        if chosen is not None:
+            found.append(_candidate(session, Scope(*key), kinds, chosen, passing))
+    return found
+
+
+def weigh(kinds: Iterable[Mapping[str, Any]], row: Mapping[str, Any]) -> Option:
+    """How much of a scope a model may answer, and what that part is worth on either model."""
+    requests, now, then = 0, 0.0, 0.0
+    refused: list[str] = []
+    for kind in kinds:
+        reasons = gates(kind, row)
+        if reasons:
+            refused += [reason for reason in reasons if reason not in refused]
+            continue
+        values = _value(kind, row, ""), _value(kind, row, "to_")
+        if None in values:
+            continue
+        requests += kind["requests"]
+        now += values[0] or 0.0
+        then += (values[1] or 0.0) * row["token_ratio"]
+    return Option(row, requests, now, then, tuple(refused))
+
+
+def gates(need: Mapping[str, Any], row: Mapping[str, Any]) -> list[str]:
+    """Why a model may not answer such requests; empty where it may. Not knowing is a reason."""
+    reasons = []
+    longest = (need["longest_prompt"] + need["longest_answer"]) * row["token_ratio"]
+    if row["context_window"] is None:
+        reasons.append("context not known")
+    elif longest > row["context_window"]:
+        reasons.append(f"context {longest:.0f} > {row['context_window']}")
+    answer = need["longest_answer"] * row["token_ratio"]
+    if row["max_output"] is None:
+        reasons.append("longest answer not known")
+    elif answer > row["max_output"]:
+        reasons.append(f"answer {answer:.0f} > {row['max_output']}")
+    for wanted, ability, word in (
+        ("tools", "tools", "tools"),
+        ("images", "vision", "images"),
+        ("schema_output", "json_schema", "JSON schema"),
+    ):
+        if need[wanted] and not row[ability]:
+            reasons.append(f"{word} not {'known' if row[ability] is None else 'supported'}")
+    return reasons
+
+
+def _value(kind: Mapping[str, Any], row: Mapping[str, Any], side: str) -> float | None:
+    """List value of the tokens in pico-USD, None where a class in use has no rate."""
+    total = 0.0
+    for name in ("input", "cache_read", "cache_write", "output", "reasoning"):
+        tokens, rate = kind[f"tok_{name}"], row[f"{side}r_{name}"]
+        if tokens and rate is None:
+            return None
+        total += tokens * (rate or 0.0)
+    return total
+
+
+def choose(passing: Sequence[Option]) -> Option | None:
+    """The smallest step down at the same provider; same family first, then the cheaper one, then by name."""
+    proposable = [option for option in passing if option.proposable()]
+    return min(
+        proposable,
+        key=lambda option: (
+            option.row["family"] != option.row["to_family"],
+            option.steps,
+            option.then_pusd / max(option.now_pusd, 1.0),
+            option.row["to_model_id"],
+        ),
+        default=None,
+    )
+
+
+def _candidate(
+    session: Session, scope: Scope, kinds: Sequence[_Row], chosen: Option, passing: Sequence[Option]
+) -> Candidate:
+    row = chosen.row
+    everything = sum(kind["requests"] for kind in kinds)
+    gate_values = {name: row[name] for name in _GATES} | {"token_ratio": row["token_ratio"]}
+    examples = session.rows(
+        "levers_smaller_model.examples",
+        feature=scope.feature,
+        template=scope.template,
+        provider=scope.provider,
+        model_id=scope.model_id,
+        relations=None,
+        **{name: bool(value) if name in _GATES[2:] else value for name, value in gate_values.items()},
+    )
+    listed = sorted(passing, key=lambda option: option.then_pusd / max(option.now_pusd, 1.0))
+    params = {
+        "to_provider": row["to_provider"],
+        "to_model_id": row["to_model_id"],
+        **gate_values,
+        "passing_requests": chosen.requests,
+        "not_routable": list(chosen.refused),
+        "options": [
+            {
+                "provider": option.row["to_provider"],
+                "model_id": option.row["to_model_id"],
+                "cheaper": round(option.cheaper, 4),
+                "requests": option.requests,
+                "token_ratio": option.row["token_ratio"],
+            }
+            for option in listed[:LISTED]
+        ],
+    }
+    said = [
+        f"{row['to_model_id']} is the nearest smaller model of {row['to_provider']} that passes the gates; "
+        f"{len(passing)} priced models pass and are at least 30 % cheaper here.",
+        f"The same text is counted as {row['token_ratio']:.3g} times the tokens (tokenizer {row['to_tokenizer']}), and "
+        "answers are assumed to be as long as now.",
+        "Nothing here says that its answers are good enough: run a shadow sample of this traffic first.",
+    ]
+    if chosen.requests < everything:
+        refused = ", ".join(chosen.refused)
+        said.append(f"{everything - chosen.requests:,} of {everything:,} requests stay where they are: {refused}.")
+    if not all(kind["known_parts"] for kind in kinds):
+        said.append("The log keeps no prompt parts, so tools and images in these requests could not be checked.")
+    return Candidate(
+        "smaller_model", scope, "D", chosen.requests, params, tuple(said), tuple(key for (key,) in examples), _QUERY
+    )
+
+
+def touch(session: Session, candidates: Sequence[Candidate]) -> None:
+    """Marks the requests that pass the gates of their candidate's model."""
+    rows = [
+        {name: getattr(item.scope, name) for name in _SCOPE}
+        | {name: bool(item.params[name]) if name in _GATES[2:] else item.params[name] for name in _GATES}
+        | {"token_ratio": float(item.params["token_ratio"]), "candidate": index}
+        for index, item in enumerate(candidates)
+    ]
+    session.register(
+        "smaller_model_accepted",
+        pl.DataFrame(rows, schema_overrides={"template": pl.Int64, "candidate": pl.Int64}, infer_schema_length=None),
+    )
+    session.execute("levers_smaller_model.touch")
+
+
+def transform(cells: pl.LazyFrame, candidates: Sequence[Candidate], draw: Draw) -> pl.LazyFrame:
+    """The same text on the other model: its rates, its tokens. How much it answers is what a draw varies."""
+    target = pl.DataFrame(
+        {
+            "at_smaller_model": range(len(candidates)),
+            "sm_provider": [item.params["to_provider"] for item in candidates],
+            "sm_model_id": [item.params["to_model_id"] for item in candidates],
+            "sm_ratio": [float(item.params["token_ratio"]) for item in candidates],
+        },
+        schema_overrides={"at_smaller_model": pl.Int64, "sm_ratio": pl.Float64},
+    ).lazy()
+    joined = cells.join(target, on="at_smaller_model", how="left", maintain_order="left")
+    moved, ratio = pl.col("sm_ratio").is_not_null(), pl.col("sm_ratio").fill_null(1.0)
+    return joined.with_columns(
+        pl.coalesce("sm_provider", "provider").alias("provider"),
+        pl.coalesce("sm_model_id", "model_id").alias("model_id"),
+        *(pl.col(name) * ratio for name in INPUT_CLASSES),
+        *(pl.when(moved).then(pl.col(name) * ratio * draw.token_ratio).otherwise(name) for name in OUTPUT_CLASSES),
+    ).drop("sm_provider", "sm_model_id", "sm_ratio")
+
+
+def describe(candidate: Candidate) -> Change:
+    params, scope = candidate.params, candidate.scope
+    return Change(
+        f"Try {params['to_model_id']} for {scope.feature} instead of {scope.model_id}",
+        (
+            f"Draw a few hundred of these requests and answer them with {params['to_model_id']} as well (as a batch: "
+            "half the price, nobody waits).",
+            "Let a checker or a judge compare the answers, both orders; keep the larger model where it loses.",
+            f"If the loss is within what {scope.feature} can bear, send the requests that pass the gates to "
+            f"{params['to_model_id']}, by template, not by guess from the last message.",
+        ),
+        "Cost per request of this feature on the new model, and its share of repeated or corrected answers.",
+    )
+
+
+def data(session: Session) -> Mapping[str, Any]:
+    """What a saving on models would need before it may count."""
+    rows = session.rows("levers_smaller_model.coverage")
+    requests, no_option = rows[0]
+    if not requests:
+        return {
+            "state": "not enough data",
+            "why": "No priced request with token counts.",
+            "do": "Log usage (prompt and answer tokens) with each request and name its model.",
+        }
+    return {
+        "state": "prior only",
+        "requests": requests,
+        "requests_without_known_model": no_option,
+        "why": "Logs say what another model would cost, not whether its answers are good enough.",
+        "do": "Run a shadow sample on your own traffic; published shares of other data sets do not transfer.",
+    }
+
+
+LEVER: Final = Lever(
+    name="smaller_model",
+    title="Smaller model",
+    stage=50,
+    effort="high",
+    risk="quality",
+    reversible=True,
+    detect=detect,
+    touch=touch,
+    transform=transform,
+    describe=describe,
+    data=data,
+)

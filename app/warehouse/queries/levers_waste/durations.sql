@@ -1,0 +1,6 @@
+-- How long answers and given-up attempts of one scope take, in microseconds: (ok_p95, given_up_max).
+SELECT
+    quantile_disc(CASE WHEN status = 'ok' THEN end_us - start_us END, 0.95) AS ok_p95,
+    max(CASE WHEN status IN ('timeout', 'aborted') THEN end_us - start_us END) AS given_up_max
+FROM stream
+WHERE feature = $feature AND template IS NOT DISTINCT FROM $template AND provider = $provider AND model_id = $model_id
