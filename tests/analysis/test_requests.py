@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import pytest
@@ -118,3 +119,28 @@ def test_a_request_without_usage_or_times_has_unknowns_and_no_zeros() -> None:
 def test_an_unknown_request_is_not_found() -> None:
     with filled().session() as session, pytest.raises(NotFoundError, match="No request 404"):
         request_detail(session, 404)
+
+
+def test_each_charge_names_the_rate_of_its_price_row() -> None:
+    warehouse = filled()
+    with warehouse.writing() as session:
+        session.connection.execute("UPDATE requests SET price_row = 'openai/gpt-4.1 standard', price_book = 'b2'")
+        session.connection.execute(
+            "INSERT INTO price_rates BY NAME SELECT 'b1' AS book, 1 AS rate_key, 'openai' AS provider, "
+            "'openai/gpt-4.1 standard' AS price_row, 'gpt-4.1' AS price_model, '' AS ctx, "
+            "0 AS valid_from_us, 9 AS valid_to_us, "
+            "0 AS minute_from, 1440 AS minute_to, 0 AS weekday_from, 6 AS weekday_to, -1 AS tier_gt, 99 AS tier_le, "
+            "99 AS r_input, 'old list' AS source, 'confirmed' AS status"
+        )
+        session.connection.execute(
+            "INSERT INTO price_rates BY NAME SELECT * REPLACE ('b2' AS book, 10 AS r_input, 0.5 AS r_cache_read, "
+            "8 AS r_output, 7 AS r_request, 'list' AS source) FROM price_rates"
+        )
+        detail = request_detail(session, 3)
+    assert detail.price is not None
+    assert (detail.price.book, detail.price.source, detail.price.fees) == ("b2", "list", {"request": Decimal(7)})
+    rates = {charge.token_class: charge.rate_pusd for charge in detail.charges}
+    # the row has no own rate for reasoning: unknown, not zero
+    assert rates == {
+        "tok_input": Decimal(10), "tok_cache_read": Decimal("0.5"), "tok_output": Decimal(8), "tok_reasoning": None,
+    }  # fmt: skip

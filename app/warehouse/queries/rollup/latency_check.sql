@@ -8,10 +8,10 @@ WITH samples AS (
     WHERE at_us >= $from_us AND at_us < $to_us AND status = 'ok' AND is_batch = 'false'
 ),
 facts AS (
-    SELECT at_us, sum(n) AS n FROM samples GROUP BY at_us HAVING sum(n) > 0
+    SELECT at_us, cast(sum(n) AS BIGINT) AS n FROM samples GROUP BY at_us HAVING sum(n) > 0
 ),
 rolled AS (
-    SELECT at_us, sum(n) AS n FROM latency_hour
+    SELECT at_us, cast(sum(n) AS BIGINT) AS n FROM latency_hour
     WHERE at_us >= $from_us AND at_us < $to_us AND metric IN ('duration', 'ttft')
     GROUP BY at_us
 ),

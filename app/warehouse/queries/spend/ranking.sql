@@ -52,7 +52,7 @@ sums AS (
     GROUP BY {column}
 ),
 ranked AS (
-    SELECT *, row_number() OVER (ORDER BY {order} {direction} NULLS LAST, requests DESC, name) AS place FROM sums
+    SELECT *, cast(row_number() OVER (ORDER BY {order} {direction} NULLS LAST, requests DESC, name) AS BIGINT) AS place FROM sums
 ),
 folded AS (
     SELECT *, CASE WHEN place <= $top THEN name END AS shown, CASE WHEN place <= $top THEN place ELSE $top + 1 END AS line

@@ -21,7 +21,7 @@ sums AS (
     SELECT name, sum(cost_pusd) AS cost_pusd, sum(requests) AS requests FROM buckets GROUP BY name
 ),
 ranked AS (
-    SELECT name, row_number() OVER (ORDER BY cost_pusd DESC NULLS LAST, requests DESC, name) AS place FROM sums
+    SELECT name, cast(row_number() OVER (ORDER BY cost_pusd DESC NULLS LAST, requests DESC, name) AS BIGINT) AS place FROM sums
 ),
 folded AS (
     SELECT

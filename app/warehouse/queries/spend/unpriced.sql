@@ -14,4 +14,4 @@ SELECT
 FROM {facts}
 WHERE at_us >= $from_us AND at_us < $to_us AND cost_state NOT IN ('priced', 'not_billed')
 GROUP BY provider, model_id, cost_state
-ORDER BY tokens DESC, requests DESC, provider, model, cost_state
+ORDER BY 5 DESC, 4 DESC, 1, 2, 3
