@@ -14,27 +14,23 @@ import msgspec
 
 from app.core.hashing import request_key
 from app.core.money import pico
-from app.core.usage import INPUT_CLASSES, TOKEN_CLASSES, UsageEvent
 from ingest.prints import HEAD, LONG_PART, Prints, encoded
 
 if TYPE_CHECKING:
-    from app.core.usage import Part
+    from app.core.usage import Part, UsageEvent
     from ingest.formats.format import Origin
     from ingest.rows import Rows
 
 Text = Literal["none", "shared", "all"]
 
 FIRST_TEXTS: Final = 2_000  # in `shared`, texts of this many first requests are kept at first sight
-_REMEMBERED: Final = 20_000
+_REMEMBERED: Final = 100_000
 # Not part of the answer: where a cache breakpoint was set changes the bill, never the prompt.
 _NOT_THE_ANSWER: Final = ("cache_marks",)
 # Changing these invalidates cached messages but neither tools nor system blocks (Anthropic, prompt caching,
 # "what invalidates the cache").
 _MESSAGE_LEVEL: Final = ("thinking", "tool_choice")
 
-FIELDS: Final = UsageEvent.__struct_fields__
-_TOKEN_SPAN: Final = slice(FIELDS.index(TOKEN_CLASSES[0]), FIELDS.index(TOKEN_CLASSES[-1]) + 1)
-_INPUTS: Final = len(INPUT_CLASSES)
 _as_tuple = msgspec.structs.astuple
 
 
@@ -45,10 +41,12 @@ class Fingerprinter:
         self.key = key
         self.text = text
         self._prints = Prints(key)
+        self._digest = self._prints.digest
         self._requests = 0
         self._params: dict[str | None, tuple[str, bytes]] = {None: ("", b"")}
         self._memo: dict[Any, int] = {}
         self._json: dict[Any, str] = {}
+        self._labels: dict[tuple[str, str], bytes] = {}
 
     def add(self, rows: Rows, event: UsageEvent, place: Origin, chunk_no: int, raw: bytes, nth: int) -> None:
         """Append one event to the rows of a shard; `raw` are its record's bytes, `nth` its place in the record."""
@@ -71,10 +69,8 @@ class Fingerprinter:
         output = event.output
         out_hash = None if output is None else self._hash(encoded(output))
         event.prompt = event.output = event.prefix_hashes = None
-        values = _as_tuple(event)
-        tokens = values[_TOKEN_SPAN]
-        known = [value for value in tokens if value is not None]
-        inputs = [value for value in tokens[:_INPUTS] if value is not None]
+        warnings = event.warnings
+        reported = event.cost_reported_usd
         extra = (
             key,
             chunk_no,
@@ -92,15 +88,14 @@ class Fingerprinter:
             scope,
             size,
             out_hash,
-            " ".join(event.warnings) if event.warnings else None,
-            _fullness(event, known, exact, raw),
-            None if event.cost_reported_usd is None else _pico_or_none(event.cost_reported_usd),
-            sum(inputs) if inputs else None,
+            " ".join(warnings) if warnings else None,
+            crc32(raw) & 0xFFFF,
+            None if reported is None else _pico_or_none(reported),
         )
-        rows.add(slot, key, values + extra, event.parts)
+        rows.add(slot, key, _as_tuple(event) + extra, event.parts)
 
     def _hash(self, data: bytes) -> int:
-        return int.from_bytes(blake2b(data, digest_size=8, key=self.key).digest(), "big", signed=True)
+        return int.from_bytes(self._digest(data), "big", signed=True)
 
     def _remembered(self, text: str) -> int:
         """The hash of a value that comes again often: a user, a key, a stop text."""
@@ -172,40 +167,41 @@ class Fingerprinter:
         params_hash: int,
     ) -> tuple[int, int]:
         """Append the segments of a prompt; returns (exact key, bytes of the prompt)."""
-        prints, key, segment = self._prints, self.key, rows.segment
-        whole = blake2b(digest_size=8, key=key)
-        whole.update(encoded(f"{event.operation}\0{event.model}\0{params_hash}"))
+        prints, digest, segment, labels = self._prints, self._digest, rows.segment, self._labels
+        whole = [encoded(f"{event.operation}\0{event.model}\0{params_hash}\0")]
         upto = pos = 0
         last = len(prompt) - 1
         for number, part in enumerate(prompt):
-            found = prints.of(part)
+            role, kind, text = part.role, part.kind, part.text
+            found = prints.of(text)
             found.seen += 1
-            role, kind = part.role, part.kind
-            label = f"{role}\0{kind}\0".encode()
+            label = labels.get((role, kind))
+            if label is None:
+                label = labels[role, kind] = encoded(f"{role}\0{kind}\0")
             if message_level and role not in ("tools", "system"):
                 label = message_level + label
             before = chain + label
             size = found.size
             if size > LONG_PART and (upto < HEAD or number == last):
-                for index, (running, own) in enumerate(prints.blocks(part.text, found)):
+                for index, (running, own) in enumerate(prints.blocks(text, found)):
                     end = upto + (index + 1) * 512
                     if end > HEAD and number != last:
                         break
-                    link = blake2b(before + b"\1" + running, digest_size=8, key=key).digest()
+                    link = digest(before + b"\1" + running)
                     segment(slot, pos, role, "block", own, int.from_bytes(link, "big", signed=True), 512, end, False)
                     pos += 1
             upto += size
-            chain = blake2b(before + found.digest, digest_size=8, key=key).digest()
+            chain = digest(before + found.digest)
             segment(slot, pos, role, kind, found.hash, int.from_bytes(chain, "big", signed=True), size, upto, True)
             pos += 1
-            whole.update(label + found.digest)
+            whole.append(label + found.digest)
             if not found.lines_out:
                 found.lines_out = True
-                rows.lines(found.hash, *prints.line_hashes(part.text))
+                rows.lines(found.hash, *prints.line_hashes(text))
             if not found.text_out and self._keeps(found.seen):
                 found.text_out = True
-                rows.text(found.hash, part.text)
-        return int.from_bytes(whole.digest(), "big", signed=True), upto
+                rows.text(found.hash, text)
+        return self._hash(b"".join(whole)), upto
 
     def _keeps(self, seen: int) -> bool:
         if self.text == "shared":
@@ -217,7 +213,7 @@ class Fingerprinter:
         step = event.prefix_block_tokens or 1
         for pos, block in enumerate(ids):
             own = str(block).encode()
-            chain = blake2b(chain + own, digest_size=8, key=self.key).digest()
+            chain = self._digest(chain + own)
             link = int.from_bytes(chain, "big", signed=True)
             rows.segment(slot, pos, "user", "text", self._hash(own), link, step, (pos + 1) * step, True)
         return len(ids) * step
@@ -250,20 +246,6 @@ def own_id(event: UsageEvent, raw: bytes, file: str, line: int, nth: int) -> str
     digest = blake2b(raw, digest_size=12, person=b"halve own id")
     digest.update(f"\0{line}\0{nth}\0{file if event.start_us is None else ''}".encode())
     return "~" + digest.hexdigest()
-
-
-def _fullness(event: UsageEvent, known: list[int], exact: int | None, raw: bytes) -> int:
-    """How much a snapshot says, as one comparable number: classes known, then tokens, then how it ended.
-
-    The lowest bits come from the record itself, so that of two equally full snapshots the same one wins in any order.
-    """
-    ending = (
-        (event.finish_reason is not None) * 4
-        + (event.end_us is not None) * 2
-        + (exact is not None or event.cost_reported_usd is not None)
-    )
-    tokens = min(max(sum(known), 0), (1 << 39) - 1)
-    return (len(known) << 58) | (tokens << 19) | (ending << 16) | (crc32(raw) & 0xFFFF)
 
 
 def _pico_or_none(amount: str) -> int | None:

@@ -14,7 +14,7 @@ import polars as pl
 
 from app.core.errors import InputError
 from app.warehouse.merge import Arrivals, Pricer, merge
-from ingest.reader import UNKNOWN
+from ingest.records import UNKNOWN
 from ingest.shard import ShardMeta, discard, read_frame, read_meta, sweep, waiting
 from ingest.summary import Summary
 
@@ -111,12 +111,11 @@ def _together(shards: list[_Taken], name: str) -> pl.DataFrame | None:
 
 
 def _merge_group(session: Session, pricer: Pricer, shards: list[_Taken]) -> Summary:
-    requests = _together(shards, "requests")
+    requests = _placed(shards)
     changed: dict[tuple[int, int], tuple[int, int]] = {}
     if requests is not None:
-        places = _places(shards)
         arrivals = Arrivals(
-            requests=requests.join(places, on=["shard_no", "chunk_no"], how="left", maintain_order="left"),
+            requests=requests,
             segments=_together(shards, "segments"),
             lines=_first_of_each(_together(shards, "lines")),
             parts=_together(shards, "parts"),
@@ -128,16 +127,25 @@ def _merge_group(session: Session, pricer: Pricer, shards: list[_Taken]) -> Summ
     return _note_chunks(session, shards, changed)
 
 
-def _places(shards: list[_Taken]) -> pl.DataFrame:
-    return pl.DataFrame(
-        [
-            (shard.number, number, result.chunk.source, result.chunk.file)
-            for shard in shards
-            for number, result in enumerate(shard.meta.chunks)
-        ],
-        schema={"shard_no": pl.Int64, "chunk_no": pl.Int64, "source": pl.String, "origin_file": pl.String},
-        orient="row",
-    )
+def _placed(shards: list[_Taken]) -> pl.DataFrame | None:
+    """The requests of all shards with their shard's number, source and file."""
+    frames = []
+    for shard in shards:
+        frame = read_frame(shard.path, "requests")
+        if frame is None:
+            continue
+        chunks = [result.chunk for result in shard.meta.chunks]
+        if len(chunks) == 1:
+            named = frame.with_columns(source=pl.lit(chunks[0].source), origin_file=pl.lit(chunks[0].file))
+        else:
+            places = pl.DataFrame(
+                [(number, chunk.source, chunk.file) for number, chunk in enumerate(chunks)],
+                schema={"chunk_no": pl.Int64, "source": pl.String, "origin_file": pl.String},
+                orient="row",
+            )
+            named = frame.join(places, on="chunk_no", how="left", maintain_order="left")
+        frames.append(named.with_columns(shard_no=pl.lit(shard.number, dtype=pl.Int64)))
+    return pl.concat(frames) if frames else None
 
 
 def _first_of_each(lines: pl.DataFrame | None) -> pl.DataFrame | None:

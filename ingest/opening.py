@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Compression = Literal["none", "gzip", "zstd"]
-Layout = Literal["lines", "document", "csv", "events", "parquet", "empty"]
+Layout = Literal["lines", "document", "csv", "events", "event_lines", "parquet", "empty"]
 
 MAX_RECORD_BYTES: Final = 64 * 1024 * 1024
 HEAD_BYTES: Final = 256 * 1024

@@ -15,10 +15,12 @@ import msgspec
 
 from app.core.errors import InputError
 from app.core.hashing import hash64
+from ingest.event_groups import holds_events
 from ingest.formats import DETECTION_RECORDS, detect_format, generic_rows
 from ingest.lines import fast
 from ingest.opening import MAX_RECORD_BYTES, Shape, look_at
-from ingest.reader import UNKNOWN, Chunk, Record, read_chunk
+from ingest.reader import read_chunk
+from ingest.records import UNKNOWN, Chunk, Record
 from ingest.worker import Task, tail_hash
 
 if TYPE_CHECKING:
@@ -107,7 +109,7 @@ class Plan:
             yield self._refused(found, status)
             return
         base = self._base(found, status, shape)
-        if base is None or base.format == UNKNOWN or shape.layout != "lines" or shape.compression != "none":
+        if base is None or base.format == UNKNOWN or base.layout != "lines" or shape.compression != "none":
             if base is not None:
                 yield base
             return
@@ -135,13 +137,15 @@ class Plan:
             file_bytes=status.st_size,
             file_mtime_ns=status.st_mtime_ns,
         )
-        mapped = generic_rows.FORMAT.name if self.choice.column_map is not None else None
-        name = mapped or self.choice.format_name or self._detected(chunk)
+        values = sample(chunk)
+        if chunk.layout == "lines" and holds_events(values):
+            chunk = msgspec.structs.replace(chunk, layout="event_lines")
+            values = sample(chunk)
+        name = self._fixed() or _detected(values, chunk)
         return msgspec.structs.replace(chunk, source=self.choice.source or name or UNKNOWN, format=name or UNKNOWN)
 
-    def _detected(self, chunk: Chunk) -> str | None:
-        best = detect_format(sample(chunk), chunk.file)
-        return None if best is None else best.name
+    def _fixed(self) -> str | None:
+        return self.choice.format_name if self.choice.column_map is None else generic_rows.FORMAT.name
 
     def _refused(self, found: Found, status: os.stat_result | None) -> Chunk:
         """A file that cannot be opened still has its line in the summary and the quarantine."""
@@ -162,6 +166,11 @@ class Plan:
             file_bytes=0 if status is None else status.st_size,
             file_mtime_ns=0,
         )
+
+
+def _detected(values: list[Any], chunk: Chunk) -> str | None:
+    best = detect_format(values, chunk.file)
+    return None if best is None else best.name
 
 
 def sample(chunk: Chunk) -> list[Any]:

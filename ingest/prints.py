@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from app.core.usage import Part
+from typing import Final
 
 BLOCK: Final = 512
 LONG_PART: Final = 4096
@@ -21,8 +18,8 @@ class PartPrint:
 
     __slots__ = ("blocks", "digest", "hash", "lines_out", "seen", "size", "text_out")
 
-    def __init__(self, data: bytes, key: bytes) -> None:
-        self.digest = blake2b(data, digest_size=8, key=key).digest()
+    def __init__(self, data: bytes, digest: bytes) -> None:
+        self.digest = digest
         self.hash = int.from_bytes(self.digest, "big", signed=True)
         self.size = len(data)
         self.blocks: list[tuple[bytes, int]] | None = None
@@ -36,17 +33,25 @@ class Prints:
 
     def __init__(self, key: bytes) -> None:
         self.key = key
+        self._keyed = blake2b(digest_size=8, key=key)
         self._known: dict[str, PartPrint] = {}
         self._bytes = 0
-        self._line_hashes: dict[str, int] = {}
+        self._lines: dict[str, tuple[int, int]] = {}
 
-    def of(self, part: Part) -> PartPrint:
-        text = part.text
+    def of(self, text: str) -> PartPrint:
+        """The fingerprint of a part's text."""
         found = self._known.get(text)
         if found is None:
-            found = PartPrint(encoded(text), self.key)
+            data = encoded(text)
+            found = PartPrint(data, self.digest(data))
             self._remember(text, found)
         return found
+
+    def digest(self, data: bytes) -> bytes:
+        """Keyed BLAKE2b of 8 bytes. Copying a keyed state costs half of making one."""
+        state = self._keyed.copy()
+        state.update(data)
+        return state.digest()
 
     def _remember(self, text: str, found: PartPrint) -> None:
         self._bytes += found.size
@@ -65,33 +70,35 @@ class Prints:
         """(running digest up to the block's end, hash of the block's own bytes) of every full block inside the part."""
         if found.blocks is None:
             data = encoded(text)[:HEAD]
-            running = blake2b(digest_size=8, key=self.key)
+            running = self._keyed.copy()
             found.blocks = []
             for end in range(BLOCK, min(len(data), found.size - 1) + 1, BLOCK):
                 piece = data[end - BLOCK : end]
                 running.update(piece)
-                own = blake2b(piece, digest_size=8, key=self.key).digest()
+                own = self.digest(piece)
                 found.blocks.append((running.digest(), int.from_bytes(own, "big", signed=True)))
         return found.blocks
 
     def line_hashes(self, text: str) -> tuple[list[int], list[int]]:
         """Hashes and sizes in bytes of the lines of a text's first 64 KiB."""
-        known = self._line_hashes
+        known = self._lines
         if len(known) > CACHED_PARTS:
             known.clear()
         hashes: list[int] = []
         sizes: list[int] = []
         for line in (text if len(text) <= LINES_OF else text[:LINES_OF]).split("\n"):
-            data = encoded(line)
-            value = known.get(line)
-            if value is None:
-                value = int.from_bytes(blake2b(data, digest_size=8, key=self.key).digest(), "big", signed=True)
-                known[line] = value
-            hashes.append(value)
-            sizes.append(len(data))
+            found = known.get(line)
+            if found is None:
+                data = encoded(line)
+                found = known[line] = int.from_bytes(self.digest(data), "big", signed=True), len(data)
+            hashes.append(found[0])
+            sizes.append(found[1])
         return hashes, sizes
 
 
 def encoded(text: str) -> bytes:
     """UTF-8 bytes of a text; lone surrogates pass, because a hash must not depend on what a store can hold."""
-    return text.encode("utf-8", "surrogatepass")
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass")

@@ -8,53 +8,15 @@ from typing import IO, TYPE_CHECKING, Any, Final
 import msgspec
 
 from app.core.errors import InputError
-from ingest import documents
+from ingest import documents, event_groups
 from ingest.lines import fast, salvage
-from ingest.opening import BOM, MAX_RECORD_BYTES, Compression, Layout, damaged_errors, opened
+from ingest.opening import BOM, MAX_RECORD_BYTES, damaged_errors, opened
+from ingest.records import Broken, Chunk, Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 HEAD_OF_BROKEN: Final = 2048
-UNKNOWN: Final = "unknown"  # the format of a file whose layout nothing knows
-
-
-class Chunk(msgspec.Struct, frozen=True):
-    """A part of one file that one worker reads: a byte range of lines, or a whole file of another layout."""
-
-    source: str
-    format: str
-    file: str  # as given: the name that rows and messages show
-    path: str  # absolute
-    compression: Compression
-    layout: Layout
-    byte_from: int
-    byte_to: int
-    settled_to: int  # where a later run goes on: before a last line that is not whole yet
-    line_from: int
-    line_to: int  # lines before settled_to; 0 where they are not counted beforehand
-    head_bytes: int
-    head_hash: int
-    file_bytes: int
-    file_mtime_ns: int
-
-
-class Record(msgspec.Struct, gc=False):
-    """One decoded record: 1-based line (or index), its value, its bytes as logged (None where it is no line)."""
-
-    line: int
-    value: Any
-    raw: bytes | None
-    byte_from: int | None = None
-
-
-class Broken(msgspec.Struct):
-    """A place that could not be read: why, and its first bytes."""
-
-    line: int
-    reason: str
-    head: bytes
-    byte_from: int | None = None
 
 
 def read_chunk(chunk: Chunk) -> Iterator[Record | Broken]:
@@ -94,7 +56,9 @@ def _records(stream: IO[bytes], chunk: Chunk) -> Iterator[Record | Broken]:
         for line, row in documents.csv_rows(stream):
             yield Record(line, row, None)
     elif chunk.layout == "events":
-        yield _event_stream(stream)
+        yield from event_groups.grouped(event_groups.event_lines(stream))
+    elif chunk.layout == "event_lines":
+        yield from event_groups.grouped(read_lines(stream, 0, 0, None))
     elif chunk.layout == "document":
         yield from _numbered(documents.json_values(stream))
 
@@ -148,11 +112,3 @@ def _skip_line(stream: IO[bytes]) -> int:
 def _numbered(values: Iterator[Any]) -> Iterator[Record | Broken]:
     for index, value in enumerate(values, start=1):
         yield Record(index, value, None)
-
-
-def _event_stream(stream: IO[bytes]) -> Record | Broken:
-    """A file that is one server-sent event stream: its whole text is the record."""
-    text = stream.read(MAX_RECORD_BYTES + 1)
-    if len(text) > MAX_RECORD_BYTES:
-        return Broken(1, f"the event stream is longer than {MAX_RECORD_BYTES // 2**20} MiB", text[:HEAD_OF_BROKEN])
-    return Record(1, text.removeprefix(BOM).decode("utf-8", "replace"), None)

@@ -45,18 +45,22 @@ def redact(text: str) -> str:
     return _named.sub(rf"\g<1>\g<2>{MASK}", _secrets.sub(MASK, clean))
 
 
-def redact_column(column: pl.Series) -> pl.Series:
-    """The same on a whole column of texts."""
-    if column.null_count() == len(column):
-        return column
-    clean = column.str.replace_all("\x00", "", literal=True) if _any(column, "\x00", literal=True) else column
-    if not _any(clean, _ANY, literal=False):
-        return clean
-    return clean.str.replace_all(_SECRETS, MASK).str.replace_all(_NAMED, "${1}${2}" + MASK)
-
-
-def _any(column: pl.Series, pattern: str, *, literal: bool) -> bool:
-    return bool(column.str.contains(pattern, literal=literal).any())
+def redact_columns(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
+    """The same on whole columns of texts; one look finds the few columns that need it."""
+    looked = frame.select(
+        *(pl.col(name).str.contains("\x00", literal=True).any().alias(f"{name}:nul") for name in names),
+        *(pl.col(name).str.contains(_ANY).any().alias(f"{name}:secret") for name in names),
+    ).row(0, named=True)
+    changed = []
+    for name in names:
+        column = pl.col(name)
+        if looked[f"{name}:nul"]:
+            column = column.str.replace_all("\x00", "", literal=True)
+        if looked[f"{name}:secret"]:
+            column = column.str.replace_all(_SECRETS, MASK).str.replace_all(_NAMED, "${1}${2}" + MASK)
+        if looked[f"{name}:nul"] or looked[f"{name}:secret"]:
+            changed.append(column)
+    return frame.with_columns(changed) if changed else frame
 
 
 def text_column(name: str, values: Sequence[str | None]) -> pl.Series:

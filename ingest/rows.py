@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from app.core.usage import TOKEN_CLASSES, UsageEvent, UsagePart
-from ingest.redact import redact_column, text_column
+from app.core.usage import INPUT_CLASSES, TOKEN_CLASSES, UsageEvent, UsagePart
+from ingest.redact import redact_columns, text_column
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,9 +33,8 @@ EXTRA: Final = (
     "prompt_bytes",
     "out_hash",
     "warnings_text",
-    "fullness",
+    "tie",
     "cost_reported_pusd",
-    "prompt_tokens",
 )
 _NAMES: Final = UsageEvent.__struct_fields__ + EXTRA
 _AT: Final = {name: index for index, name in enumerate(_NAMES)}
@@ -52,7 +51,7 @@ _INTEGERS = (
     "request_key chunk_no origin_line user_hash api_key_hash params_hash max_tokens n seed stop_hash start_us "
     "first_token_us end_us itl_p50_us itl_p99_us http_status attempt "
     + " ".join(TOKEN_CLASSES)
-    + " tok_total_reported cost_reported_pusd exact_key prefix_scope prompt_bytes out_hash fullness"
+    + " tok_total_reported cost_reported_pusd exact_key prefix_scope prompt_bytes out_hash tie"
 )
 _TEXTS = (
     "source_record provider_response_id trace_id parent_id session_id account api_key_alias tags provider model "
@@ -68,6 +67,8 @@ COLUMNS: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
 # Facts that name or count nothing by their own text; everything else may carry a secret.
 _CLEAN: Final = {"operation", "status", "warnings", "units", "price_context", "service_tier", "region", "provider"}
 _MAX_ERROR: Final = 512
+_MOST_TOKENS: Final = 2**39 - 1
+_TOKENS: Final = slice(_AT[TOKEN_CLASSES[0]], _AT[TOKEN_CLASSES[-1]] + 1)
 # What a fuller snapshot takes over from the other where it knows nothing itself; never tokens or money.
 _FILLED: Final = tuple(
     index
@@ -75,8 +76,8 @@ _FILLED: Final = tuple(
     if name not in TOKEN_CLASSES
     and name
     not in ("tok_total_reported", "cost_reported_usd", "cost_reported_pusd", "warnings", "warnings_text", "error")
-    and name not in ("request_key", "chunk_no", "origin_line", "record_id", "source_record", "fullness", "status")
-    and name not in ("prompt_tokens", "prompt_bytes", "prefix_scope", "exact_key")
+    and name not in ("request_key", "chunk_no", "origin_line", "record_id", "source_record", "tie", "status")
+    and name not in ("prompt_bytes", "prefix_scope", "exact_key")
 )
 _PROMPT: Final = tuple(_AT[name] for name in ("exact_key", "prefix_scope", "prompt_bytes"))
 _PART_FIELDS: Final = UsagePart.__struct_fields__
@@ -145,7 +146,7 @@ class Rows:
             return
         self.reduced = True
         standing = self._requests[index]
-        fuller = values[_AT["fullness"]] > standing[_AT["fullness"]]
+        fuller = _fullness(values) > _fullness(standing)
         winner, other = (values, standing) if fuller else (standing, values)
         merged = list(winner)
         for at in _FILLED:
@@ -178,7 +179,8 @@ class Rows:
             found["lines"] = self._line_frame()
         if self._texts:
             texts = text_column("text", list(self._texts.values()))
-            found["texts"] = pl.DataFrame([pl.Series("hash", list(self._texts), dtype=pl.Int64), redact_column(texts)])
+            frame = pl.DataFrame([pl.Series("hash", list(self._texts), dtype=pl.Int64), texts])
+            found["texts"] = redact_columns(frame, ["text"])
         if self._parts:
             found["parts"] = self._part_frame()
         return found
@@ -188,13 +190,27 @@ class Rows:
         series = []
         for name, dtype in COLUMNS.items():
             values = columns[_AT[_FROM.get(name, name)]]
-            if dtype == pl.String:
-                column = text_column(name, values)
-                series.append(column if name in _CLEAN else redact_column(column))
-            else:
-                series.append(number_column(name, values, dtype))
-        frame = pl.DataFrame(series)
-        return frame.with_columns(pl.col("error").str.slice(0, _MAX_ERROR))
+            series.append(text_column(name, values) if dtype == pl.String else number_column(name, values, dtype))
+        suspects = [
+            column.name
+            for column in series
+            if column.dtype == pl.String and column.name not in _CLEAN and column.null_count() < len(column)
+        ]
+        known = pl.sum_horizontal(pl.col(name).is_not_null().cast(pl.Int64) for name in TOKEN_CLASSES)
+        tokens = pl.sum_horizontal(pl.col(name).fill_null(0) for name in TOKEN_CLASSES).clip(0, _MOST_TOKENS)
+        ending = (
+            pl.col("finish_reason").is_not_null().cast(pl.Int64) * 4
+            + pl.col("end_us").is_not_null().cast(pl.Int64) * 2
+            + (pl.col("exact_key").is_not_null() | pl.col("cost_reported_pusd").is_not_null()).cast(pl.Int64)
+        )
+        return (
+            redact_columns(pl.DataFrame(series), suspects)
+            .with_columns(
+                pl.col("error").str.slice(0, _MAX_ERROR),
+                fullness=known * 2**58 + tokens * 2**19 + ending * 2**16 + pl.col("tie"),
+            )
+            .drop("tie")
+        )
 
     def _segment_frame(self) -> pl.DataFrame:
         columns = list(zip(*self._segments, strict=True))
@@ -211,8 +227,16 @@ class Rows:
                 pl.Series("request_key", requests[_AT["request_key"]], dtype=pl.Int64),
                 number_column("start_us", requests[_AT["start_us"]], pl.Int64),
                 number_column("prompt_bytes", requests[_AT["prompt_bytes"]], pl.Int64),
-                number_column("prompt_tokens", requests[_AT["prompt_tokens"]], pl.Int64),
+                *(number_column(name, requests[_AT[name]], pl.Int64) for name in INPUT_CLASSES),
             ]
+        ).select(
+            "slot",
+            "request_key",
+            "start_us",
+            "prompt_bytes",
+            prompt_tokens=pl.when(pl.any_horizontal(pl.col(name).is_not_null() for name in INPUT_CLASSES)).then(
+                pl.sum_horizontal(pl.col(name).fill_null(0) for name in INPUT_CLASSES)
+            ),
         )
         owned = frame.join(owners, on="slot", how="inner")
         tokens, size, upto = pl.col("prompt_tokens"), pl.col("prompt_bytes"), pl.col("bytes_upto")
@@ -244,6 +268,21 @@ class Rows:
                 for name, values in zip(names, zip(*self._parts, strict=True), strict=True)
             ]
         )
+
+
+def _fullness(values: tuple[Any, ...]) -> tuple[int, int, int, int]:
+    """How much a snapshot says: classes known, then tokens, then how it ended.
+
+    The last number comes from the record's own bytes, so that of two equally full snapshots the same one wins in any
+    order. The column `fullness` is the same, packed into one number.
+    """
+    tokens = [value for value in values[_TOKENS] if value is not None]
+    ending = (
+        (values[_AT["finish_reason"]] is not None) * 4
+        + (values[_AT["end_us"]] is not None) * 2
+        + (values[_AT["exact_key"]] is not None or values[_AT["cost_reported_pusd"]] is not None)
+    )
+    return len(tokens), min(max(sum(tokens), 0), _MOST_TOKENS), ending, values[_AT["tie"]]
 
 
 def number_column(name: str, values: Sequence[Any], dtype: pl.DataType | type[pl.DataType]) -> pl.Series:

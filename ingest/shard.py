@@ -14,7 +14,7 @@ import msgspec
 import polars as pl
 
 from app.core.errors import InputError, UnavailableError
-from ingest.reader import Chunk
+from ingest.records import Chunk
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,13 +16,14 @@ from ingest.fingerprint import Fingerprinter, Text
 from ingest.formats import format_named, generic_rows
 from ingest.formats.format import Format, Origin
 from ingest.opening import look_at
-from ingest.reader import UNKNOWN, Broken, Chunk, Record, read_chunk
+from ingest.reader import read_chunk
+from ingest.records import UNKNOWN, Broken, Chunk, Record
 from ingest.redact import redact
 from ingest.rows import Rows
 from ingest.shard import ChunkResult, Reject, ShardMeta, write_shard
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from ingest.formats.column_map import ColumnMap
 
@@ -46,63 +49,74 @@ class Worker:
         self.data_dir = data_dir
         self.prints = Fingerprinter(key, text)
         self.column_map = column_map
+        self._formats: dict[str, Format] = {}
 
-    def run(self, task: Task, advanced: Callable[[int], None] | None = None) -> list[Path]:
-        """Write the shard, or for a long file the shards, of a task; `advanced` is told the bytes gone through."""
+    def run(self, task: Task) -> list[Path]:
+        """Write the shard, or for a long file the shards, of a task."""
         shard = _Shard(task.name)
         written: list[Path] = []
-        for chunk in task.chunks:
-            result = ChunkResult(
-                chunk=chunk,
-                line_to=chunk.line_to,
-                tail_hash=tail_hash(chunk.path, chunk.settled_to),
-                complete=True,
-            )
-            for outcome in self._outcomes(chunk, result):
-                shard.count(self.prints, outcome, result)
-                if len(shard.rows) >= ROWS_PER_SHARD and chunk.layout != "lines":
-                    written.append(self._hand_over(shard, result, complete=False))
-                    shard = _Shard(f"{task.name}-{len(written):05d}")
-                    result = _continued(result)
-            shard.close(chunk, result, self._billing(chunk))
-            if advanced is not None:
-                advanced(chunk.byte_to - chunk.byte_from)
-        written.append(write_shard(self.data_dir, shard.meta(), shard.rows.frames()))
+        with _without_collector():
+            for chunk in task.chunks:
+                result = ChunkResult(
+                    chunk=chunk,
+                    line_to=chunk.line_to,
+                    tail_hash=tail_hash(chunk.path, chunk.settled_to),
+                    complete=True,
+                )
+                for item in self._items(chunk):
+                    if not chunk.line_to:
+                        result.line_to = item.line
+                    self._take(shard, item, chunk, result)
+                    if len(shard.rows) >= ROWS_PER_SHARD:
+                        written.append(self._hand_over(shard, result))
+                        shard = _Shard(f"{task.name}-{len(written):05d}")
+                        result = msgspec.structs.replace(result, read=0, benign=0, rejected=0)
+                shard.close(chunk, result, self._billing(chunk))
+            written.append(write_shard(self.data_dir, shard.meta(), shard.rows.frames()))
         return written
 
-    def _hand_over(self, shard: _Shard, result: ChunkResult, *, complete: bool) -> Path:
-        early = msgspec.structs.replace(result, complete=complete)
+    def _take(self, shard: _Shard, item: Record | Broken, chunk: Chunk, result: ChunkResult) -> None:
+        """Everything that one record gives, counted. A record that gives nothing is one benign outcome."""
+        place = Origin(chunk.source, chunk.file, item.line)
+        if type(item) is not Record:
+            assert isinstance(item, Broken)
+            shard.reject(place, item.head, item.byte_from, Rejected(item.reason), result)
+            return
+        raw = item.raw if item.raw is not None else _bytes_of(item.value)
+        nth = -1
+        for nth, given in enumerate(self._format(chunk).parse(item.value, place)):
+            if type(given) is Rejected:
+                shard.reject(place, raw, item.byte_from, given, result)
+            else:
+                assert isinstance(given, UsageEvent)
+                result.read += 1
+                self.prints.add(shard.rows, given, place, len(shard.chunks), raw, nth)
+        if nth < 0:
+            shard.reject(place, raw, item.byte_from, Rejected("holds no call", benign=True), result)
+
+    def _items(self, chunk: Chunk) -> Iterator[Record | Broken]:
+        if chunk.format == UNKNOWN:
+            yield Broken(0, why_unknown(chunk), b"")
+            return
+        try:
+            yield from read_chunk(chunk)
+        except InputError as error:
+            yield Broken(0, str(error), b"")
+
+    def _hand_over(self, shard: _Shard, result: ChunkResult) -> Path:
+        """Write a shard that ends inside a chunk."""
+        early = msgspec.structs.replace(result, complete=False)
         shard.close(result.chunk, early, self._billing(result.chunk))
         return write_shard(self.data_dir, shard.meta(), shard.rows.frames())
 
     def _format(self, chunk: Chunk) -> Format:
-        return resolve_format(chunk.format, self.column_map)
+        found = self._formats.get(chunk.format)
+        if found is None:
+            found = self._formats[chunk.format] = resolve_format(chunk.format, self.column_map)
+        return found
 
     def _billing(self, chunk: Chunk) -> str:
         return "unknown" if chunk.format == UNKNOWN else self._format(chunk).billing
-
-    def _outcomes(self, chunk: Chunk, result: ChunkResult) -> Iterator[Outcome]:
-        if chunk.format == UNKNOWN:
-            yield Outcome(Origin(chunk.source, chunk.file, 0), b"", Rejected(why_unknown(chunk)), None, 0)
-            return
-        chosen = self._format(chunk)
-        try:
-            for item in read_chunk(chunk):
-                if not chunk.line_to:
-                    result.line_to = item.line
-                yield from outcomes(item, chosen, chunk)
-        except InputError as error:
-            yield Outcome(Origin(chunk.source, chunk.file, 0), b"", Rejected(str(error)), None, 0)
-
-
-class Outcome(msgspec.Struct, gc=False):
-    """One thing that a record gave: an event or a rejection, with its place and its record's bytes."""
-
-    place: Origin
-    raw: bytes
-    given: UsageEvent | Rejected
-    byte_from: int | None
-    nth: int
 
 
 def why_unknown(chunk: Chunk) -> str:
@@ -119,21 +133,6 @@ def resolve_format(name: str, column_map: ColumnMap | None) -> Format:
     return format_named(name) if column_map is None else generic_rows.with_map(column_map)
 
 
-def outcomes(item: Record | Broken, chosen: Format, chunk: Chunk) -> Iterator[Outcome]:
-    """What one record gives. A record that gives nothing is one benign outcome, so that counts add up."""
-    place = Origin(chunk.source, chunk.file, item.line)
-    if type(item) is not Record:
-        assert isinstance(item, Broken)
-        yield Outcome(place, item.head, Rejected(item.reason), item.byte_from, 0)
-        return
-    raw = item.raw if item.raw is not None else _bytes_of(item.value)
-    nth = -1
-    for nth, given in enumerate(chosen.parse(item.value, place)):
-        yield Outcome(place, raw, given, item.byte_from, nth)
-    if nth < 0:
-        yield Outcome(place, raw, Rejected("holds no call", benign=True), item.byte_from, 0)
-
-
 def _bytes_of(value: Any) -> bytes:
     try:
         return _encode(value)
@@ -147,40 +146,42 @@ class _Shard:
     def __init__(self, name: str) -> None:
         self.name = name
         self.rows = Rows()
-        self._chunks: list[ChunkResult] = []
+        self.chunks: list[ChunkResult] = []
         self._rejects: list[Reject] = []
         self._billing: dict[str, tuple[str, str]] = {}
 
-    def count(self, prints: Fingerprinter, outcome: Outcome, result: ChunkResult) -> None:
+    def reject(self, place: Origin, raw: bytes, byte_from: int | None, given: Rejected, result: ChunkResult) -> None:
+        """Count what is no call, and keep the place of what could not be read."""
         result.read += 1
-        given = outcome.given
-        if not isinstance(given, Rejected):
-            prints.add(self.rows, given, outcome.place, len(self._chunks), outcome.raw, outcome.nth)
-        elif given.benign:
+        if given.benign:
             result.benign += 1
-        else:
-            result.rejected += 1
-            if len(self._rejects) < MAX_REJECTS_KEPT:
-                self._rejects.append(_reject(outcome, given.reason))
+            return
+        result.rejected += 1
+        if len(self._rejects) < MAX_REJECTS_KEPT:
+            # A secret that the cut would tear apart is masked first: more is decoded than is kept.
+            text = redact(raw[: 4 * QUARANTINE_HEAD].decode("utf-8", "replace"))
+            head = text.encode()[:QUARANTINE_HEAD].decode("utf-8", "ignore")
+            self._rejects.append(Reject(place.source, place.file, place.line, byte_from, redact(given.reason), head))
 
     def close(self, chunk: Chunk, result: ChunkResult, billing: str) -> None:
-        self._chunks.append(result)
+        """Note a chunk as read, or as far as this shard goes."""
+        self.chunks.append(result)
         self._billing[chunk.source] = (chunk.format, billing)
 
     def meta(self) -> ShardMeta:
-        return ShardMeta(name=self.name, billing=self._billing, chunks=self._chunks, rejects=self._rejects)
+        return ShardMeta(name=self.name, billing=self._billing, chunks=self.chunks, rejects=self._rejects)
 
 
-def _reject(outcome: Outcome, reason: str) -> Reject:
-    # A secret that the cut would tear apart is masked first: more is decoded than is kept.
-    text = redact(outcome.raw[: 4 * QUARANTINE_HEAD].decode("utf-8", "replace"))
-    head = text.encode()[:QUARANTINE_HEAD].decode("utf-8", "ignore")
-    place = outcome.place
-    return Reject(place.source, place.file, place.line, outcome.byte_from, redact(reason), head)
-
-
-def _continued(result: ChunkResult) -> ChunkResult:
-    return msgspec.structs.replace(result, read=0, benign=0, rejected=0)
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Rows are many small tuples without cycles: looking through them again and again costs a third of the time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def tail_hash(path: str, end: int) -> int:
