@@ -112,7 +112,7 @@ class Layouts:
                 "keep": after["share"] > 0,
                 "new_provider": after["provider"],
                 "new_model_id": after["model_id"],
-                "new_is_batch": after.select(pl.when(pl.col("is_batch")).then(pl.lit(True)))["is_batch"],
+                "new_is_batch": after.select(moved=pl.when(pl.col("is_batch")).then(pl.lit(True)))["moved"],
                 "ratio": after["tok_input"],
             }
         ).filter(pl.any_horizontal([kinds[mark].is_not_null() for mark in marks]))
