@@ -1,0 +1,186 @@
+"""GET with manners: explicit time-outs, a bounded answer, back-off with jitter, and a pause where the server asks."""
+
+from __future__ import annotations
+
+import logging
+import random
+import time
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Final, TypeVar
+
+import httpx2
+
+from app.core.errors import ForbiddenError, HalveError, InputError, UnavailableError
+from ingest.connectors.outbound import checked_address
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from types import TracebackType
+
+    from ingest.connectors.outbound import Guard
+
+T = TypeVar("T")
+log = logging.getLogger(__name__)
+
+RETRIED: Final = frozenset((408, 425, 429, 500, 502, 503, 504, 529))
+
+
+class TooLargeError(HalveError):
+    """An answer above the limit; the caller may ask for less."""
+
+
+class RefusedError(InputError):
+    """The server said no for good (a 4xx)."""
+
+    def __init__(self, message: str, status: int) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class UnreadableError(Exception):
+    """Raised by a decoder for an answer that is cut off; it is asked for again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long to try.
+
+    Attributes:
+        attempts: calls of one page before giving up.
+        base_s: the first pause after a broken answer; it doubles. A 429 waits four times as long.
+        longest_s: no pause is longer; a server that asks for more is left until the next pull.
+        sleep: waits.
+        jitter: a number from 0 to 1; the pause is drawn from its upper half.
+    """
+
+    attempts: int = 6
+    base_s: float = 1.0
+    longest_s: float = 120.0
+    sleep: Callable[[float], None] = time.sleep
+    jitter: Callable[[], float] = random.random
+
+    def pause_s(self, attempt: int, status: int | None, asked_s: float | None) -> float:
+        """Seconds before the next attempt (`attempt` counts from 0)."""
+        scale = 4 if status == 429 else 1
+        own = min(self.longest_s, self.base_s * scale * float(2**attempt)) * (0.5 + 0.5 * self.jitter())
+        return own if asked_s is None else max(own, asked_s)
+
+
+@dataclass(slots=True)
+class PoliteClient:
+    """One server, called for JSON documents. Follows no redirect; the token goes to this host only.
+
+    The host's addresses are checked by `guard`, and the connection is made to the address that was checked.
+    """
+
+    base_url: str
+    token: str = field(repr=False)
+    guard: Guard
+    patience: Patience = field(default_factory=Patience)
+    max_bytes: int = 64 * 1024 * 1024
+    _client: httpx2.Client = field(init=False, repr=False)
+    _url: httpx2.URL = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        try:
+            self._url = httpx2.URL(self.base_url.rstrip("/"))
+        except httpx2.InvalidURL as error:
+            raise InputError(f"{self.base_url!r} is no address. Give it as https://host[:port].") from error
+        if self._url.scheme not in ("http", "https") or not self._url.host or self._url.userinfo:
+            raise InputError(f"{self._url.host or self.base_url!r} is no address. Give it as https://host[:port].")
+        self._client = httpx2.Client(
+            timeout=httpx2.Timeout(connect=10.0, read=60.0, write=10.0, pool=10.0),
+            follow_redirects=False,
+            trust_env=False,
+        )
+
+    def __enter__(self) -> PoliteClient:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._client.close()
+
+    def get(self, path: str, params: Mapping[str, str | int], decode: Callable[[bytes], T]) -> T:
+        """The decoded document.
+
+        Raises:
+            UnavailableError: no whole answer came within the attempts.
+            ForbiddenError: the token or the host is refused.
+            RefusedError: another 4xx, or a redirect.
+            TooLargeError: the answer is above `max_bytes`.
+        """
+        last = "no answer"
+        for attempt in range(self.patience.attempts):
+            status, asked_s = None, None
+            try:
+                status, headers, body = self._once(path, params)
+                if status == 200:
+                    return decode(body)
+                self._final(path, status, headers)
+                asked_s = _retry_after_s(headers.get("retry-after"))
+                last = f"status {status}"
+            except UnreadableError as error:
+                last = f"an answer that is cut off ({error})"
+            except httpx2.TransportError as error:
+                last = type(error).__name__
+            if asked_s is not None and asked_s > self.patience.longest_s:
+                raise UnavailableError(f"{self._url.host} asks for a pause of {asked_s:.0f} s. Pull again after that.")
+            if attempt + 1 < self.patience.attempts:
+                pause = self.patience.pause_s(attempt, status, asked_s)
+                log.info("%s%s: %s, next attempt in %.1f s", self._url.host, path, last, pause)
+                self.patience.sleep(pause)
+        raise UnavailableError(
+            f"{self._url.host}{path} gave {last}, {self.patience.attempts} times in a row. Nothing is lost: the next "
+            "pull begins at the same place."
+        )
+
+    def _once(self, path: str, params: Mapping[str, str | int]) -> tuple[int, httpx2.Headers, bytes]:
+        port = self._url.port or (443 if self._url.scheme == "https" else 80)
+        address = checked_address(self._url.host, port, self.guard)
+        url = self._url.copy_with(host=address, path=self._url.path.rstrip("/") + path)
+        headers = {
+            "Host": self._url.netloc.decode(),
+            "Authorization": f"Bearer {self.token}",
+            "Accept": "application/json",
+        }
+        extensions = {"sni_hostname": self._url.host} if self._url.scheme == "https" else {}
+        with self._client.stream("GET", url, params=dict(params), headers=headers, extensions=extensions) as response:
+            body = bytearray()
+            for piece in response.iter_bytes():
+                body += piece
+                if len(body) > self.max_bytes:
+                    raise TooLargeError(f"An answer of {self._url.host} is above {self.max_bytes >> 20} MiB.")
+            return response.status_code, response.headers, bytes(body)
+
+    def _final(self, path: str, status: int, headers: httpx2.Headers) -> None:
+        """Raise for answers that no second attempt changes."""
+        host = self._url.host
+        if status in RETRIED:
+            return
+        if status in (401, 403):
+            raise ForbiddenError(f"{host} refuses the token with status {status}. It needs a key that may read {path}.")
+        if 300 <= status < 400:
+            target = httpx2.URL(headers.get("location", "")).host or "another place"
+            raise RefusedError(
+                f"{host}{path} points to {target}. Name the final address; redirects lose tokens.", status
+            )
+        raise RefusedError(f"{host}{path} answers with status {status}. Check the address and the version.", status)
+
+
+def _retry_after_s(text: str | None) -> float | None:
+    """Seconds that a Retry-After header asks for, given as a number or as a date; None where it says nothing."""
+    if text is None:
+        return None
+    try:
+        return max(0.0, float(text))
+    except ValueError:
+        pass
+    try:
+        when = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    return max(0.0, ((when if when.tzinfo else when.replace(tzinfo=UTC)) - datetime.now(UTC)).total_seconds())
