@@ -9,7 +9,7 @@ from ingest.formats.anthropic_usage import read_usage
 from ingest.formats.fields import compact, integer, number, text
 from ingest.formats.layout import Layout
 from ingest.formats.openai_chat import error_text, params_of
-from ingest.formats.prompts import Marks, content_parts, message_parts, schema_part, tool_parts
+from ingest.formats.prompts import Marks, content_parts, mark_last, message_parts, schema_part, tool_parts
 
 if TYPE_CHECKING:
     from ingest.formats.envelope import Exchange
@@ -62,10 +62,7 @@ def read_request(request: dict[str, Any], event: UsageEvent) -> None:
         schema_part(shape.get("schema"), parts)
     content_parts("system", get("system"), parts, marks)
     message_parts(get("messages"), parts, marks)
-    whole = get("cache_control")
-    if whole and parts:
-        ttl = whole.get("ttl") if type(whole) is dict else None
-        marks.append((len(parts) - 1, ttl if type(ttl) is str else ""))
+    mark_last(get("cache_control"), parts, marks)
     event.prompt = parts
     event.params = params_of(request, _OWN_KEYS, marks)
     metadata = get("metadata")

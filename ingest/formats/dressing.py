@@ -19,6 +19,18 @@ STATUSES: Final[dict[str, Status]] = {
     "timeout": "timeout", "timed_out": "timeout",
     "aborted": "aborted", "cancelled": "aborted", "canceled": "aborted", "abandoned": "aborted",
 }  # fmt: skip
+_FIELDS: Final = {
+    "id": "source_record",
+    "trace": "trace_id",
+    "parent": "parent_id",
+    "session": "session_id",
+    "user": "user",
+    "key": "api_key",
+    "key_alias": "api_key_alias",
+    "account": "account",
+    "region": "region",
+    "retry_of": "retry_of",
+}
 TIMEOUT_STATUSES: Final = (408, 504)
 # Refused before any token was made; 408, 409 and 5xx may still be billed.
 UNBILLED_STATUSES: Final = frozenset((400, 401, 402, 403, 404, 405, 413, 415, 422, 429))
@@ -54,26 +66,32 @@ def read_tags(value: Any, tags: dict[str, str]) -> None:
 
 
 def _when(event: UsageEvent, known: dict[str, Any], warnings: list[str]) -> None:
-    start = instant(known.get("start"), "start", warnings)
-    if start is None and event.start_us is None:
-        start = instant(known.get("date"), "date", warnings)
+    start = instant(known["start"], "start", warnings) if "start" in known else None
+    if start is None and event.start_us is None and "date" in known:
+        start = instant(known["date"], "date", warnings)
     if start is not None:
         event.start_us = start
-    end = instant(known.get("end"), "end", warnings)
-    if end is None and event.start_us is not None:
-        lasted = span_us(known.get("latency_ms"), _MS)
-        if lasted is None:
-            lasted = span_us(known.get("latency_s"), _S)
-        end = event.start_us + lasted if lasted is not None else None
-    if end is not None:
-        event.end_us = end
-    event.first_token_us = instant(known.get("first"), "first_token", warnings)
-    if event.first_token_us is None and event.start_us is not None:
-        waited = span_us(known.get("ttft_ms"), _MS)
-        event.first_token_us = event.start_us + waited if waited is not None else None
+    if "end" in known:
+        event.end_us = instant(known["end"], "end", warnings)
+    if "first" in known:
+        event.first_token_us = instant(known["first"], "first_token", warnings)
     if "itl_p50_ms" in known or "itl_p99_ms" in known:
         event.itl_p50_us = span_us(known.get("itl_p50_ms"), _MS)
         event.itl_p99_us = span_us(known.get("itl_p99_ms"), _MS)
+    if event.start_us is not None:
+        _durations(event, event.start_us, known)
+
+
+def _durations(event: UsageEvent, start_us: int, known: dict[str, Any]) -> None:
+    """End and first token from durations, where their times are not given."""
+    if event.end_us is None:
+        lasted = span_us(known.get("latency_ms"), _MS)
+        if lasted is None:
+            lasted = span_us(known.get("latency_s"), _S)
+        event.end_us = start_us + lasted if lasted is not None else None
+    if event.first_token_us is None and "ttft_ms" in known:
+        waited = span_us(known["ttft_ms"], _MS)
+        event.first_token_us = start_us + waited if waited is not None else None
 
 
 def _outcome(event: UsageEvent, exchange: Exchange, known: dict[str, Any]) -> None:
@@ -101,23 +119,21 @@ def set_http_error(event: UsageEvent, http: int) -> None:
 
 
 def _identity(event: UsageEvent, known: dict[str, Any]) -> None:
-    event.source_record = text(known.get("id"))
-    event.trace_id = text(known.get("trace"))
-    event.parent_id = text(known.get("parent")) or event.parent_id
-    event.session_id = text(known.get("session"))
-    event.user = text(known.get("user")) or event.user
-    event.api_key = text(known.get("key"))
-    event.api_key_alias = text(known.get("key_alias"))
-    event.account = text(known.get("account"))
-    event.region = text(known.get("region"))
-    event.model = event.model or text(known.get("model"))
+    for name, value in known.items():
+        field = _FIELDS.get(name)
+        if field is not None:
+            given = text(value)
+            if given is not None:
+                setattr(event, field, given)
+    if event.model is None:
+        event.model = text(known.get("model"))
     served_by = text(known.get("provider")) or providers.from_host(known.get("host"))
     if served_by is not None:
         event.provider = served_by.lower()
     if known.get("batch") is True:
         event.is_batch = True
-    event.attempt = integer(known.get("attempt"))
-    event.retry_of = text(known.get("retry_of"))
+    if "attempt" in known:
+        event.attempt = integer(known["attempt"])
 
 
 def _labels(event: UsageEvent, known: dict[str, Any]) -> None:

@@ -13,6 +13,8 @@ from ingest.formats.prompts import Marks, lifetimes, message_parts, schema_part,
 from ingest.formats.times import instant
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ingest.formats.envelope import Exchange
 
 # Request keys that have a field of their own or shape neither the answer nor the cache.
@@ -23,6 +25,30 @@ _OWN_KEYS: Final = frozenset(
         "service_tier", "safety_identifier", "timeout", "extra_headers", "litellm_metadata", "api_key",
     )
 )  # fmt: skip
+
+
+def _stop(value: Any) -> str:
+    return value if type(value) is str else compact(value)
+
+
+def _flag(value: Any) -> bool | None:
+    return value if type(value) is bool else None
+
+
+_READERS: Final[dict[str, tuple[str, Callable[[Any], Any]]]] = {
+    "model": ("model", text),
+    "max_tokens": ("max_tokens", integer),
+    "max_completion_tokens": ("max_tokens", integer),
+    "temperature": ("temperature", number),
+    "top_p": ("top_p", number),
+    "n": ("n", integer),
+    "seed": ("seed", integer),
+    "stop": ("stop", _stop),
+    "reasoning_effort": ("reasoning_effort", text),
+    "service_tier": ("service_tier", text),
+    "user": ("user", text),
+    "stream": ("stream", _flag),
+}
 
 
 def read(exchange: Exchange, warnings: list[str]) -> UsageEvent:
@@ -44,27 +70,16 @@ def read(exchange: Exchange, warnings: list[str]) -> UsageEvent:
 
 def read_request(request: dict[str, Any], event: UsageEvent) -> None:
     """Fill the parameters and the prompt parts of `event` from a Chat Completions request body."""
+    for name, value in request.items():
+        if value is not None and name in _READERS:
+            field, read_value = _READERS[name]
+            setattr(event, field, read_value(value))
     get = request.get
-    event.model = text(get("model"))
-    limit = get("max_completion_tokens")
-    event.max_tokens = integer(get("max_tokens") if limit is None else limit)
-    event.temperature = number(get("temperature"))
-    event.top_p = number(get("top_p"))
-    event.n = integer(get("n"))
-    event.seed = integer(get("seed"))
-    stop = get("stop")
-    if stop is not None:
-        event.stop = stop if type(stop) is str else compact(stop)
-    event.reasoning_effort = text(get("reasoning_effort"))
-    event.service_tier = text(get("service_tier"))
-    event.user = text(get("user"))
-    streamed = get("stream")
-    if type(streamed) is bool:
-        event.stream = streamed
     parts: list[Part] = []
     marks: Marks = []
-    tool_parts(get("tools"), parts, marks)
-    tool_parts(get("functions"), parts, marks)
+    if "tools" in request or "functions" in request:
+        tool_parts(get("tools"), parts, marks)
+        tool_parts(get("functions"), parts, marks)
     wanted = get("response_format")
     if type(wanted) is dict:
         event.response_format = text(wanted.get("type"))

@@ -84,29 +84,47 @@ def role_of(role: Any) -> str:
     return _ROLES.get(role, role) if type(role) is str and role else "user"
 
 
+def mark_last(mark: Any, parts: list[Part], marks: Marks) -> None:
+    """A mark on the whole request stands on its last part."""
+    if mark and parts:
+        marks.append((len(parts) - 1, _lifetime(mark)))
+
+
 def lifetimes(marks: Marks) -> list[list[int | str]]:
     """Cache marks as they are kept in `params`: [index of the part that carries one, its lifetime]."""
     return [[index, ttl] for index, ttl in marks]
 
 
 def _item(role: str, item: dict[str, Any], parts: list[Part], marks: Marks, text_kind: str) -> None:
-    kind = _KINDS.get(item.get("type", "text"), "") if type(item.get("type", "text")) is str else ""
+    kind = item.get("type", "text")
+    known = _KINDS.get(kind) if type(kind) is str else None
     text = item.get("text")
-    if kind == "text" and type(text) is str:
-        if any(key in item for key in _MARK_KEYS):
-            _unmarked(item, len(parts), marks)
+    if known == "text" and type(text) is str:
+        _note_marks(item, len(parts), marks)
         parts.append(Part(role, text_kind, text))
         return
-    parts.append(Part(role, kind or str(item.get("type") or text_kind), _unmarked(item, len(parts), marks)))
+    parts.append(Part(role, known or (str(kind) if kind else text_kind), _unmarked(item, len(parts), marks)))
 
 
 def _unmarked(item: Any, index: int, marks: Marks) -> str:
-    if type(item) is dict:
-        for key in _MARK_KEYS:
-            mark = item.get(key)
-            if key in item:
-                item = {name: value for name, value in item.items() if name != key}
-                if mark:
-                    ttl = mark.get("ttl") if type(mark) is dict else None
-                    marks.append((index, ttl if type(ttl) is str else ""))
+    """The JSON text of an item without its cache mark, which is noted."""
+    if type(item) is dict and _note_marks(item, index, marks):
+        item = {name: value for name, value in item.items() if name not in _MARK_KEYS}
     return compact(item)
+
+
+def _note_marks(item: dict[str, Any], index: int, marks: Marks) -> bool:
+    """Note the cache mark of an item, if it carries one; true where it has a key for one."""
+    marked = False
+    for key in _MARK_KEYS:
+        if key in item:
+            marked = True
+            mark = item[key]
+            if mark:
+                marks.append((index, _lifetime(mark)))
+    return marked
+
+
+def _lifetime(mark: Any) -> str:
+    ttl = mark.get("ttl") if type(mark) is dict else None
+    return ttl if type(ttl) is str else ""

@@ -6,7 +6,7 @@ between a start and its end belong together. At most 256 answers and 65,536 even
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from ingest.formats.envelope import is_event
 
@@ -19,19 +19,22 @@ _STARTS: Final = ("message_start", "response.created", "response.queued")
 _ENDS: Final = ("message_stop", "response.completed", "response.failed", "response.incomplete")
 
 
-def gather(records: Iterable[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
-    """Pass records through; the events of a stream come as one list at the line of the first."""
-    opened: dict[str, tuple[int, list[Any]]] = {}
+Place = TypeVar("Place")
+
+
+def gather(records: Iterable[tuple[Place, Any]]) -> Iterator[tuple[Place, Any]]:
+    """Pass records through; the events of a stream come as one list at the place of the first."""
+    opened: dict[str, tuple[Place, list[Any]]] = {}
     held = 0
-    for line, record in records:
+    for place, record in records:
         if type(record) is not dict or not is_event(record):
-            yield line, record
+            yield place, record
             continue
         name = _name(record)
         if record.get("type") in _STARTS and name in opened and record.get("type") != "response.queued":
             held -= len(opened[name][1])
             yield opened.pop(name)
-        opened.setdefault(name, (line, []))[1].append(record)
+        opened.setdefault(name, (place, []))[1].append(record)
         held += 1
         if _is_last(record):
             held -= len(opened[name][1])

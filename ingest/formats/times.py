@@ -11,6 +11,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_NAIVE_EPOCH: Final = _EPOCH.replace(tzinfo=None)
 _MICROSECOND: Final = timedelta(microseconds=1)
 FIRST_US: Final = (datetime(2015, 1, 1, tzinfo=UTC) - _EPOCH) // _MICROSECOND
 _LONGEST_US: Final = 10**15  # 31 years; anything longer is no duration of a call or a trace
@@ -62,7 +63,7 @@ def _text_us(text: str, field: str, warnings: list[str]) -> int | None:
         if text.strip().isdigit():  # 20260302 is also a compact ISO date; a bare number is read as a count
             return _number_us(int(text))
         warnings.append(f"zone_assumed:{field}")
-        moment = moment.replace(tzinfo=UTC)
+        return (moment - _NAIVE_EPOCH) // _MICROSECOND
     return (moment - _EPOCH) // _MICROSECOND
 
 

@@ -126,7 +126,8 @@ def test_parent_links_in_a_circle_end(read):
 def test_a_batch_merges_field_by_field_in_any_order(one):
     events = [
         {"id": "2", "type": "generation-update", "timestamp": "2026-03-02T10:00:05.000Z",
-         "body": {"id": "o", "endTime": "2026-03-02T10:00:05.000Z", "model": None, "usageDetails": {"input": 1000, "output": 100}}},
+         "body": {"id": "o", "endTime": "2026-03-02T10:00:05.000Z", "model": None,
+                  "usageDetails": {"input": 1000, "output": 100}}},
         {"id": "1", "type": "generation-create", "timestamp": "2026-03-02T10:00:00.000Z",
          "body": {"id": "o", "traceId": "t", "startTime": "2026-03-02T10:00:00.000Z", "model": "gpt-4o",
                   "metadata": {"feature": "search"}}},

@@ -15,17 +15,87 @@ from ingest.formats.column_map import propose
 from ingest.formats.format import Origin
 
 CHAT, MESSAGES = format_named("openai_chat"), format_named("anthropic_messages")
-KEYS = (
-    "id type object model usage choices message content role request response body stream error status created "
-    "created_at timestamp input output usageDetails observations trace data batch metadata request_tags custom_id result "
-    "prompt_tokens completion_tokens total_tokens prompt_tokens_details cached_tokens input_tokens output_tokens "
-    "cache_creation iterations messages tools system startTime request_id spend hash_ids delta index tool_calls "
-    "parentObservationId server_tool_use cache_control ttl text function arguments response_format json_schema"
-).split()
-WORDS = (
-    "message assistant GENERATION SPAN chat.completion chat.completion.chunk response response.completed message_start "
-    "message_delta content_block_delta text_completion list succeeded errored failure True text tool_use generation-create"
-).split()
+KEYS = [
+    "id",
+    "type",
+    "object",
+    "model",
+    "usage",
+    "choices",
+    "message",
+    "content",
+    "role",
+    "request",
+    "response",
+    "body",
+    "stream",
+    "error",
+    "status",
+    "created",
+    "created_at",
+    "timestamp",
+    "input",
+    "output",
+    "usageDetails",
+    "observations",
+    "trace",
+    "data",
+    "batch",
+    "metadata",
+    "request_tags",
+    "custom_id",
+    "result",
+    "prompt_tokens",
+    "completion_tokens",
+    "total_tokens",
+    "prompt_tokens_details",
+    "cached_tokens",
+    "input_tokens",
+    "output_tokens",
+    "cache_creation",
+    "iterations",
+    "messages",
+    "tools",
+    "system",
+    "startTime",
+    "request_id",
+    "spend",
+    "hash_ids",
+    "delta",
+    "index",
+    "tool_calls",
+    "parentObservationId",
+    "server_tool_use",
+    "cache_control",
+    "ttl",
+    "text",
+    "function",
+    "arguments",
+    "response_format",
+    "json_schema",
+]
+WORDS = [
+    "message",
+    "assistant",
+    "GENERATION",
+    "SPAN",
+    "chat.completion",
+    "chat.completion.chunk",
+    "response",
+    "response.completed",
+    "message_start",
+    "message_delta",
+    "content_block_delta",
+    "text_completion",
+    "list",
+    "succeeded",
+    "errored",
+    "failure",
+    "True",
+    "text",
+    "tool_use",
+    "generation-create",
+]
 LEAVES = st.one_of(
     st.none(),
     st.booleans(),
@@ -70,7 +140,7 @@ SEEDS = [
         {"id": "a", "type": "GENERATION", "traceId": "t", "usageDetails": {"input": 5, "output": 2, "total": 7}},
         {"id": "b", "type": "GENERATION", "parentObservationId": "a", "traceId": "t", "usage": {"input": 5}}]},
     {"batch": [{"id": "1", "type": "generation-create", "timestamp": "t", "body": {"id": "o", "usage": {"input": 1}}}]},
-    {"type": "assistant", "sessionId": "s", "uuid": "u", "cwd": "/a", "message": {"id": "m", "usage": {"input_tokens": 1}}},
+    {"type": "assistant", "sessionId": "s", "uuid": "u", "cwd": "/a", "message": {"usage": {"input_tokens": 1}}},
     {"type": "message", "message": {"role": "assistant", "usage": {"input": 1, "cacheRead": 2, "cost": {"total": 1}}}},
     {"id": "b", "custom_id": "c", "response": {"status_code": 200, "body": {"object": "chat.completion", "usage": {}}}},
     {"custom_id": "c", "result": {"type": "succeeded", "message": {"usage": {"input_tokens": 1}}}},

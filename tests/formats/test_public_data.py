@@ -63,9 +63,11 @@ def test_claude_code_edge_cases_are_read_or_named(data_dir, read):
 def test_pi_has_439_priced_messages_and_14_unknown_ones(data_dir, read):
     records = lines(data_dir / "pi_sessions" / "large-session.jsonl")
     form = detect_format(records)
-    events = {
-        index: item for index, record in enumerate(records) for item in read(record, form=form) if isinstance(item, UsageEvent)
-    }  # fmt: skip
+    events = {}
+    for index, record in enumerate(records):
+        (item,) = read(record, form=form)
+        if isinstance(item, UsageEvent):
+            events[index] = item
     with (data_dir / "pi_sessions" / "usage_expected.csv").open(encoding="utf-8") as file:
         expected = list(csv.DictReader(file))
     assert len(events) == len(expected) == 453
