@@ -49,7 +49,7 @@ def _candidate(choice: LayoutChoice) -> Candidate:
     return Candidate(
         lever=NAME,
         scope=Scope(scope.feature, scope.template, scope.provider, scope.model_id),
-        grade="A" if never_read else "B",
+        grade="A" if never_read else "D" if choice.marking == "session" and choice.capture.assumed else "B",
         n_requests=scope.requests,
         params=params | {"finding": _finding(choice, never_read=never_read)},
         assumptions=_assumptions(choice, params),
@@ -78,6 +78,8 @@ def _assumptions(choice: LayoutChoice, params: Mapping[str, Any]) -> tuple[str, 
         f"Entries live {params['lifetime_s']:,} s after their last use; prefixes below {rule.min_tokens:,} tokens are "
         "not cached."
     )
+    if choice.marking == "session":
+        said.append("Prompts are not in the log: each step of a session is taken to extend the one before it.")
     if choice.layout == 1:
         said.append(
             "Moving the changing lines behind the stable ones does not change what the prompt asks for: review it."
@@ -89,7 +91,7 @@ def touch(session: Session, candidates: Sequence[Candidate]) -> None:
     """Marks the requests of each scope whose prompt is known; all of them where caching is switched off."""
     known = {tuple(rest): scope_id for scope_id, *rest in session.rows("replay.layout_known")}
     rows = [
-        (known[key], index, int(one.params["action"] == "stop"))
+        (known[key], index, int(one.params["action"] == "stop" or one.params["marking"] == "session"))
         for index, one in enumerate(candidates)
         if (key := (one.scope.feature, one.scope.template, one.scope.provider, one.scope.model_id)) in known
     ]

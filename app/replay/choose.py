@@ -15,7 +15,9 @@ from app.replay.breaks import keep
 from app.replay.capture import Capture, Captures, calibrate
 from app.replay.layout import (
     SPLIT_CLASSES,
+    Marking,
     Plan,
+    Prepared,
     ScopeFacts,
     evaluate,
     prepare,
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from app.warehouse.store import Session
 
 MIN_REQUESTS: Final = 5
+MIN_FOLLOWERS: Final = 20  # steps that follow another, before sessions without prompts say anything
 MIN_GAIN_SHARE: Final = 0.02  # of the scope's input cost; less is noise
 EXAMPLES: Final = 20
 SIMPLER_WITHIN: Final = 0.005  # of the scope's input cost: the simpler of two options that are this close is proposed
@@ -48,6 +51,8 @@ class LayoutChoice:
     lifetime: str
     marks: tuple[int, ...]
     mark_last: bool
+    marking: Marking
+    start_tokens: int
     billed_cost: float
     cost: float
     split: tuple[int, ...]
@@ -65,8 +70,10 @@ class LayoutChoice:
             "layout": self.layout,
             "lifetime": self.lifetime,
             "lifetime_s": life.seconds,
+            "marking": self.marking,
             "marks": list(self.marks),
             "mark_last": self.mark_last,
+            "start_tokens": self.start_tokens,
             "rule": self.rule.id,
             "rule_state": self.rule.state,
             "rule_source": self.rule.source,
@@ -129,9 +136,9 @@ def advise(session: Session, stream: str, rules: CacheRules | None = None) -> Ad
     """Replay every option of every scope of `stream` and choose."""
     prepared = prepare(session, stream, rules)
     scopes, broken = prepared.scopes, prepared.breaks
-    captures = _calibrated(session, scopes)
+    captures = _calibrated(session, prepared)
     ruled = [one for one in scopes if one.rule is not None]
-    plans = _options(session, [one for one in ruled if one.requests >= MIN_REQUESTS], broken, captures)
+    plans = _options(session, [one for one in ruled if one.requests >= MIN_REQUESTS], prepared, captures)
     evaluate(session, plans, captures, "layout_options")
     splits = {
         (plan, scope): (requests, tuple(tokens))
@@ -212,21 +219,18 @@ def cost_of(tokens: Sequence[int], rule: CacheRule) -> float:
     return sum(weight * count for weight, count in zip(weights, tokens, strict=True))
 
 
-def _calibrated(session: Session, scopes: Iterable[ScopeFacts]) -> Captures:
-    plans = [
-        Plan(
-            0,
-            one.scope_id,
-            one.provider,
-            one.model_id,
-            one.rule,
-            0,
-            "billed" if one.rule.marked else "all",
-            one.rule.lifetimes[0].name,
-        )
-        for one in scopes
-        if one.rule is not None and (not one.rule.marked or one.write_requests + one.read_requests > 0)
-    ]
+def _calibrated(session: Session, prepared: Prepared) -> Captures:
+    """Capture rates of the layout as sent; sessions stand in where prompts are unknown."""
+    plans = []
+    for one in prepared.scopes:
+        rule = one.rule
+        if rule is None or (rule.marked and one.write_requests + one.read_requests == 0):
+            continue
+        sent = Plan(0, one.scope_id, one.provider, one.model_id, rule, 0, "all", rule.lifetimes[0].name)
+        plans.append(replace(sent, marking="billed") if rule.marked else sent)
+        known = prepared.sessions.get(one.scope_id)
+        if known is not None:
+            plans.append(replace(sent, plan=1, marking="session billed", start_tokens=known.start_tokens))
     if not plans:
         return Captures({})
     evaluate(session, plans, Captures({}), "layout_as_sent")
@@ -236,7 +240,7 @@ def _calibrated(session: Session, scopes: Iterable[ScopeFacts]) -> Captures:
 def _options(
     session: Session,
     scopes: Sequence[ScopeFacts],
-    broken: Mapping[int, Break],
+    prepared: Prepared,
     captures: Captures,
 ) -> list[Plan]:
     plans: list[Plan] = []
@@ -245,7 +249,24 @@ def _options(
         rule = scope.rule
         if rule is None:
             continue
-        layouts = (0, 1) if scope.scope_id in broken else (0,)
+        known = prepared.sessions.get(scope.scope_id)
+        if known is not None and known.followers >= MIN_FOLLOWERS:
+            plans += [
+                Plan(
+                    0,
+                    scope.scope_id,
+                    scope.provider,
+                    scope.model_id,
+                    rule,
+                    0,
+                    "session",
+                    life.name,
+                    mark_last=True,
+                    start_tokens=known.start_tokens,
+                )
+                for life in rule.lifetimes
+            ]
+        layouts = (0, 1) if scope.scope_id in prepared.breaks else (0,)
         for layout in layouts:
             for life in rule.lifetimes:
                 plan = Plan(0, scope.scope_id, scope.provider, scope.model_id, rule, layout, "marks", life.name)
@@ -318,6 +339,8 @@ def _decide(
             lifetime=rule.lifetimes[0].name if plan is None else plan.lifetime,
             marks=() if plan is None else plan.marks,
             mark_last=plan is not None and plan.mark_last,
+            marking="marks" if plan is None else plan.marking,
+            start_tokens=0 if plan is None else plan.start_tokens,
             billed_cost=billed,
             cost=cost,
             split=split,

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 
     from app.warehouse.store import Session
 
-Marking = Literal["all", "marks", "billed"]
+Marking = Literal["all", "marks", "billed", "session", "session billed"]
 Action = Literal["reorder", "mark", "reorder and mark", "stop"]
+SESSION_BREAK_US: Final = 3600 * 10**6  # after so long a pause only the system prefix, shared with others, can be read
 SPLIT_CLASSES: Final = (
     "tok_input",
     "tok_cache_read",
@@ -58,7 +59,8 @@ class Plan:
 
     Attributes:
         layout: 0 as sent, 1 stable text first.
-        marking: all (any prefix counts), marks (`marks` and `mark_last`), billed (what the billed classes imply).
+        marking: all (any prefix counts), marks (`marks` and `mark_last`), billed (what the billed classes imply); for
+            requests without fingerprints session (all of a prompt is marked) and session billed (as it was).
         marks: ordinals of part ends, from 1.
         lifetime: name of the rule's lifetime.
     """
@@ -73,14 +75,25 @@ class Plan:
     lifetime: str
     marks: tuple[int, ...] = ()
     mark_last: bool = False
+    start_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFacts:
+    """Requests of a scope that only their session tells of: how many, how many follow another, tokens read at once."""
+
+    steps: int
+    followers: int
+    start_tokens: int
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What `prepare` found: the scopes, largest first, and by scope id where their prompts break."""
+    """What `prepare` found: the scopes, largest first, and by scope id where their prompts break and the sessions."""
 
     scopes: tuple[ScopeFacts, ...]
     breaks: Mapping[int, Break]
+    sessions: Mapping[int, SessionFacts]
 
 
 class ScopeLike(Protocol):
@@ -142,7 +155,16 @@ def prepare(session: Session, stream: str, rules: CacheRules | None = None) -> P
     session.execute("replay.layout_heads", {"broken": "layout_broken"})
     session.execute("replay.layout_moved", {"broken": "layout_broken"})
     session.execute("replay.layout_bounds")
-    return Prepared(scopes, found)
+    return Prepared(scopes, found, _sessions(session))
+
+
+def _sessions(session: Session) -> dict[int, SessionFacts]:
+    session.execute("replay.session_steps")
+    starts = dict(session.rows("replay.session_starts", ttl_us=SESSION_BREAK_US))
+    return {
+        scope: SessionFacts(steps, followers, starts.get(scope, 0))
+        for scope, steps, followers in session.rows("replay.session_scopes")
+    }
 
 
 def evaluate(session: Session, plans: Sequence[Plan], captures: Captures, into: str) -> None:
@@ -163,6 +185,10 @@ def evaluate(session: Session, plans: Sequence[Plan], captures: Captures, into: 
             "into": into,
         },
     )
+    if any(one.marking in ("session", "session billed") for one in plans):
+        session.execute("replay.session_steps")
+        relations = {"plans": "layout_plans", "capture": "layout_capture", "into": into}
+        session.execute("replay.session_split", relations)
 
 
 def apply_layout(
@@ -209,10 +235,11 @@ def apply_layout(
                 model_id=model_id,
                 rule=rule,
                 layout=params["layout"],
-                marking="marks" if rule.marked else "all",
+                marking=_marking(params["marking"], rule),
                 lifetime=params["lifetime"],
                 marks=tuple(params["marks"]),
                 mark_last=params["mark_last"],
+                start_tokens=params["start_tokens"],
             )
         )
         rates[(provider, model_id)] = Capture(params["kappa"], params["kappa_p10"], params["kappa_p90"], 0)
@@ -245,6 +272,13 @@ def _scope(row: tuple[Any, ...], rules: CacheRules) -> ScopeFacts:
     )
 
 
+def _marking(wanted: Marking, rule: CacheRule) -> Marking:
+    """The marking of a candidate on the model that its requests have now."""
+    if not rule.marked:
+        return "all"
+    return "marks" if wanted == "all" else wanted
+
+
 def _scope_key(candidate: Candidate) -> tuple[str, int | None, str, str]:
     scope = candidate.scope
     return scope.feature, scope.template, scope.provider, scope.model_id
@@ -267,9 +301,11 @@ def _plan_frame(plans: Sequence[Plan], captures: Captures) -> pl.DataFrame:
                 one.rule.min_tokens,
                 one.rule.lookback,
                 life.us,
+                max(3600 * 10**6, life.us),
                 round(one.rule.ready_s * 1e6),
                 captures.of(one.provider, one.model_id, one.rule.match).rate,
                 life.name,
+                one.start_tokens,
             )
         )
     schema = {
@@ -284,8 +320,10 @@ def _plan_frame(plans: Sequence[Plan], captures: Captures) -> pl.DataFrame:
         "min_tokens": pl.Int64,
         "lookback": pl.Int64,
         "ttl_us": pl.Int64,
+        "long_ttl_us": pl.Int64,
         "ready_us": pl.Int64,
         "read_rate": pl.Float64,
         "write_class": pl.String,
+        "start_tokens": pl.Int64,
     }
     return pl.DataFrame(rows, schema=schema, orient="row")

@@ -29,7 +29,9 @@ served AS (
     JOIN {plans} AS p ON p.scope_id = r.scope_id AND p.provider = s.provider AND p.model_id = s.model_id
     JOIN covered AS b ON b.request_key = s.request_key
     LEFT JOIN deepest AS d ON d.request_key = s.request_key AND d.plan = p.plan
-    LEFT JOIN {capture} AS c ON c.provider = s.provider AND c.model_id = s.model_id AND c.account = s.account
+    LEFT JOIN {capture} AS c
+      ON c.provider = s.provider AND c.model_id = s.model_id AND c.account = s.account
+    WHERE p.marking IN ('all', 'marks', 'billed')
 ),
 written AS (
     SELECT plan, scope_id, request_key, day, account, prompt_tokens, replayed, billed, write_class,
