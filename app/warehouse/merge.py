@@ -12,21 +12,29 @@ from typing import TYPE_CHECKING, Final, Protocol
 import polars as pl
 
 from app.core.hashing import hash64, is_strong_id
-from app.core.usage import COST_PARTS, TOKEN_CLASSES
+from app.core.usage import TOKEN_CLASSES
 
 if TYPE_CHECKING:
     from app.warehouse.store import Session
 
 
 class Pricer(Protocol):
-    """Puts prices on a relation that has the columns of `requests` which pricing reads, and `not_billed`."""
+    """Puts prices on a relation that has the columns of `requests` which pricing reads.
+
+    Its `cost_state` is 'not_billed' where the source knows that nothing was billed, else NULL.
+    """
 
     def prepare(self, session: Session, relation: str) -> None:
         """Resolve the models of the relation that were not seen before."""
 
     def price(self, session: Session, relation: str, into: str) -> None:
-        """Make the temporary table `into`: request_key, model_id, six parts, cost_list_pusd, cost_pusd, price_row,
-        price_book, cost_state; one row for each row of the relation.
+        """Make the temporary table `into`: request_key, provider_id, model_id, six parts, cost_list_pusd, cost_pusd,
+        price_row, price_book, cost_state, price_warning; one row for each row of the relation.
+        """
+
+    def price_parts(self, session: Session, parts: str, relation: str, priced: str, into: str) -> None:
+        """Make the temporary table `into` (request_key, part, model_id, cost_pusd, price_row) of the separately billed
+        parts of `relation`, and put their sums into `priced`.
         """
 
 
@@ -39,6 +47,9 @@ class Unpriced:
     def price(self, session: Session, relation: str, into: str) -> None:
         session.execute("ingest.unpriced", {"requests": relation, "into": into})
 
+    def price_parts(self, session: Session, parts: str, relation: str, priced: str, into: str) -> None:  # noqa: ARG002
+        session.execute("ingest.unpriced_parts", {"parts": parts, "into": into})
+
 
 @dataclass(frozen=True, slots=True)
 class Arrivals:
@@ -50,7 +61,16 @@ class Arrivals:
     parts: pl.DataFrame | None
 
 
-PRICED: Final = (*COST_PARTS, "cost_list_pusd", "cost_pusd", "price_row", "price_book", "cost_state", "model_id")
+PART_TOKENS: Final = (
+    "tok_input",
+    "tok_cache_read",
+    "tok_cache_write_5m",
+    "tok_cache_write_30m",
+    "tok_cache_write_1h",
+    "tok_cache_write_12h",
+    "tok_output",
+    "tok_reasoning",
+)
 # Where a snapshot came from says nothing about the call.
 _PLACE: Final = ("origin_file", "origin_line", "shard_no", "chunk_no", "source")
 _OWN: Final = (*TOKEN_CLASSES, "tok_total_reported", "cost_reported_pusd", "warnings", "error", "status", "fullness")
@@ -68,7 +88,11 @@ def merge(session: Session, arrivals: Arrivals, pricer: Pricer) -> pl.DataFrame:
         renamed = pl.concat([renamed, more])
         taken = _against(requests, standing)
     else:
-        taken = requests.with_columns(is_new=pl.lit(value=True), brings_prompt=pl.col("prompt_bytes").is_not_null())
+        taken = requests.with_columns(
+            is_new=pl.lit(value=True),
+            brings_usage=pl.lit(value=True),
+            brings_prompt=pl.col("prompt_bytes").is_not_null(),
+        )
     if taken.height:
         _store(session, taken, arrivals, renamed, pricer)
     return taken.group_by("shard_no", "chunk_no").agg(
@@ -168,9 +192,13 @@ def _against(requests: pl.DataFrame, standing: pl.DataFrame) -> pl.DataFrame:
         pl.col("prompt_bytes_standing").is_null() | ~_keeps_prompt(fuller)
     )
     return (
-        joined.with_columns(is_new=~known, brings_prompt=~known & pl.col("prompt_bytes").is_not_null() | prompt_is_new)
+        joined.with_columns(
+            is_new=~known,
+            brings_usage=~known | fuller,
+            brings_prompt=(~known & pl.col("prompt_bytes").is_not_null()) | prompt_is_new,
+        )
         .filter(~known | pl.any_horizontal(differs))
-        .select("request_key", *merged, "is_new", "brings_prompt")
+        .select("request_key", *merged, "is_new", "brings_usage", "brings_prompt")
     )
 
 
@@ -180,27 +208,59 @@ def _keeps_prompt(fuller: pl.Expr) -> pl.Expr:
 
 
 def _store(session: Session, taken: pl.DataFrame, arrivals: Arrivals, renamed: pl.DataFrame, pricer: Pricer) -> None:
-    session.register("incoming", taken)
+    not_billed = pl.when(pl.col("not_billed")).then(pl.lit("not_billed"))
+    session.register("incoming", taken.with_columns(cost_state=not_billed))
     pricer.prepare(session, "incoming")
     pricer.price(session, "incoming", "incoming_priced")
+    parts = _parts(session, taken, arrivals, renamed)
+    if parts.height:
+        session.register("incoming_parts", parts)
+        pricer.price_parts(session, "incoming_parts", "incoming", "incoming_priced", "incoming_parts_priced")
     replaced = taken.filter(~pl.col("is_new"))
     if replaced.height:
         session.register("replaced", replaced.select("request_key", "brings_prompt"))
         session.execute("ingest.delete_replaced")
         session.unregister("replaced")
     session.execute("ingest.insert_requests")
-    session.execute("ingest.drop_priced")
+    session.execute("ingest.drop_table", {"table": "incoming_priced"})
+    if parts.height:
+        session.execute("ingest.insert_parts")
+        session.execute("ingest.drop_table", {"table": "incoming_parts_priced"})
+        session.unregister("incoming_parts")
     session.unregister("incoming")
-    winners = taken.filter("brings_prompt").select("request_key", "shard_no")
-    if arrivals.segments is not None and winners.height:
-        segments = _of(_renamed(arrivals.segments, renamed), winners, complete=taken.height == arrivals.requests.height)
-        session.register("incoming_segments", segments)
-        session.execute("ingest.insert_segments")
-        session.unregister("incoming_segments")
+    _store_segments(session, taken, arrivals, renamed)
     if arrivals.lines is not None:
         session.register("incoming_lines", arrivals.lines)
         session.execute("ingest.insert_lines")
         session.unregister("incoming_lines")
+
+
+def _store_segments(session: Session, taken: pl.DataFrame, arrivals: Arrivals, renamed: pl.DataFrame) -> None:
+    winners = taken.filter("brings_prompt").select("request_key", "shard_no")
+    if arrivals.segments is None or not winners.height:
+        return
+    segments = _of(_renamed(arrivals.segments, renamed), winners, complete=taken.height == arrivals.requests.height)
+    session.register("incoming_segments", segments)
+    session.execute("ingest.insert_segments")
+    session.unregister("incoming_segments")
+
+
+def _parts(session: Session, taken: pl.DataFrame, arrivals: Arrivals, renamed: pl.DataFrame) -> pl.DataFrame:
+    """The separately billed parts of the snapshots whose usage counts: arriving ones, or those that stand."""
+    columns = ["request_key", "part", "model_id", *PART_TOKENS]
+    found = []
+    if arrivals.parts is not None:
+        winners = taken.filter("brings_usage").select("request_key", "shard_no")
+        parts = _renamed(arrivals.parts, renamed).rename({"model": "model_id"})
+        found.append(parts.join(winners, on=["request_key", "shard_no"], how="semi").select(columns))
+    kept = taken.filter(~pl.col("brings_usage")).select("request_key")
+    if kept.height:
+        session.register("kept_usage", kept)
+        found.append(session.frame("ingest.standing_parts").select(columns))
+        session.unregister("kept_usage")
+    schema = dict.fromkeys(columns, pl.Int64) | {"model_id": pl.String}
+    empty = pl.DataFrame(schema=schema)
+    return pl.concat([empty, *(part.cast(empty.schema) for part in found)])
 
 
 def _renamed(rows: pl.DataFrame, renamed: pl.DataFrame) -> pl.DataFrame:

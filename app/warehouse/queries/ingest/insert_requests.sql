@@ -12,7 +12,7 @@ INSERT INTO requests (
 )
 SELECT
     i.request_key, i.source, i.source_record, i.origin_file, i.origin_line, i.provider_response_id, i.trace_id,
-    i.parent_id, i.session_id, i.account, i.user_hash, i.api_key_hash, i.api_key_alias, i.tags, i.provider, i.model,
+    i.parent_id, i.session_id, i.account, i.user_hash, i.api_key_hash, i.api_key_alias, i.tags, coalesce(i.provider, p.provider_id), i.model,
     p.model_id, i.operation, i.region, i.service_tier, coalesce(i.is_batch, FALSE), i.stream, i.params_hash,
     i.max_tokens, i.temperature, i.top_p, i.n, i.seed, i.stop_hash, i.response_format, i.reasoning_effort,
     i.price_context, i.start_us, i.first_token_us, i.end_us, i.itl_p50_us, i.itl_p99_us, i.status, i.http_status,
@@ -21,6 +21,12 @@ SELECT
     i.tok_input_image, i.tok_output, i.tok_reasoning, i.tok_output_audio, i.tok_output_image, i.tok_total_reported,
     i.units, p.input_pusd, p.cache_read_pusd, p.cache_write_pusd, p.output_pusd, p.reasoning_pusd, p.other_pusd,
     p.cost_list_pusd, p.cost_pusd, i.cost_reported_pusd, p.price_row, p.price_book, p.cost_state, i.exact_key,
-    i.prefix_scope, i.prompt_bytes, i.out_hash, i.warnings, i.fullness
+    i.prefix_scope, i.prompt_bytes, i.out_hash,
+    CASE
+        WHEN p.price_warning IS NULL THEN i.warnings
+        WHEN i.warnings IS NULL THEN p.price_warning
+        ELSE i.warnings || ' ' || p.price_warning
+    END,
+    i.fullness
 FROM incoming AS i
 INNER JOIN incoming_priced AS p ON p.request_key = i.request_key

@@ -1,2 +1,0 @@
--- Forgets the prices of one merge.
-DROP TABLE incoming_priced

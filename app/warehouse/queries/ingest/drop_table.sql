@@ -1,0 +1,2 @@
+-- Forgets a temporary table of one merge.
+DROP TABLE {table}
