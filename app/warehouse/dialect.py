@@ -33,12 +33,22 @@ _REWRITES: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
         (r"\bCREATE TABLE (\w+) (\([^;]*\))(?=\s*(?:;|$))", rf"CREATE TABLE \1 \2 {_TABLE_ENGINE}"),
         (r"\bDELETE FROM (\w+)(?=\s*(?:;|$))", r"TRUNCATE TABLE \1"),
         (r"\bquantile_disc\((\w+), ([0-9.]+)\)", r"quantileExactLow(\2)(\1)"),
-        (r"\bregexp_extract\(([^,()]+), ([^,()]+), 1\)", r"extract(assumeNotNull(\1), assumeNotNull(\2))"),
+        # extract() wants a constant pattern; ours is a column
+        (
+            r"\bregexp_extract\(([^,()]+), ([^,()]+), 1\)",
+            r"if(match(\1, ifNull(\2, '')), "
+            r"replaceRegexpOne(\1, concat('(?s)^.*?(?:', ifNull(\2, ''), ').*$'), '\\\\1'), '')",
+        ),
         (
             r"\bLIKE (\S+) ESCAPE '!'",
-            r"LIKE replaceAll(replaceAll(replaceAll(\1, '!%', '\\\\%'), '!_', '\\\\_'), '!!', '!')",
+            r"LIKE replaceAll(replaceAll(replaceAll(replaceAll(\1, '!!', char(1)), '!%', '\\\\%'), '!_', '\\\\_'), "
+            r"char(1), '!')",
         ),
-        (r"\bjson_extract_string\(([^,()]+), ([^,()]+)\)", r"nullIf(JSON_VALUE(\1, \2), '')"),
+        # a path of ours is $."name"
+        (
+            r"\bjson_extract_string\(([^,()]+), ([^,()]+)\)",
+            r"nullIf(JSONExtractString(ifNull(\1, ''), substring(assumeNotNull(\2), 4, length(\2) - 4)), '')",
+        ),
     )
 )
 _COMMENT: Final = re.compile(r"--[^\n]*")

@@ -17,10 +17,11 @@ from app.core.errors import UsageError
 from app.warehouse import rollup
 from app.warehouse.dialect import CLICKHOUSE_SETTINGS, clickhouse, clickhouse_text
 from app.warehouse.migrate import available
-from tests.analysis.facts import SCHEMA, add_requests, add_source, open_warehouse
+from tests.analysis.facts import SCHEMA, add_prompts, add_requests, add_source, open_warehouse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from app.warehouse.store import Warehouse
 
@@ -53,8 +54,21 @@ class Click:
         for statement in clickhouse_text(sql, {}):
             self.client.command(statement.sql)
 
+    def register(self, name: str, frame: pl.DataFrame) -> None:
+        kinds = {pl.Int64: "BIGINT", pl.String: "VARCHAR", pl.Boolean: "BOOLEAN"}
+        columns = ", ".join(f"{column} {kinds[type(kind)]}" for column, kind in frame.schema.items())
+        self.client.command(f"CREATE OR REPLACE TABLE {name} ({columns}) ENGINE = Memory")
+        if not frame.is_empty():
+            self.take(name, frame)
+
     def take(self, table: str, frame: pl.DataFrame) -> None:
         self.client.insert(table, frame.rows(), column_names=frame.columns)
+
+
+PROMPTS = {
+    key: [("system", f"Now it is {key}\nAnswer as team {key % 3} would."), ("user", f"Question {key}")]
+    for key in range(1, 120)
+}
 
 
 def made_rows() -> list[dict[str, Any]]:
@@ -65,6 +79,7 @@ def made_rows() -> list[dict[str, Any]]:
         rows.append(
             {
                 "request_key": key,
+                "exact_key": key if key in PROMPTS else None,
                 "start_us": None if key % 50 == 0 else start,
                 "first_token_us": None if key % 7 == 0 else start + rng.randrange(1, 3_000_000),
                 "end_us": start + rng.randrange(3_000_000, 9_000_000),
@@ -91,6 +106,7 @@ def duck() -> Warehouse:
     warehouse = open_warehouse()
     with warehouse.writing() as session:
         add_requests(session, made_rows())
+        add_prompts(session, PROMPTS)
         add_source(session, "gate", "api")
         attribute(session, load(), now_us=1)
         rollup.rebuild(session)
@@ -158,10 +174,7 @@ def test_a_question_has_one_answer_on_both_engines(
         }
     )
     if name == "spend.series":
-        click.client.command(
-            "CREATE OR REPLACE TABLE series_days (day BIGINT, day_from_us BIGINT, day_to_us BIGINT) ENGINE = Memory"
-        )
-        click.take("series_days", frame)
+        click.register("series_days", frame)
     with duck.session() as session:
         session.register("series_days", frame)
         expected = plain(session.rows(name, relations, **values))
@@ -208,9 +221,7 @@ def test_cache_hits_are_equal_on_both_engines(duck: Warehouse, click: Click) -> 
         },
         orient="row",
     )  # fmt: skip
-    columns = ", ".join(f"{name} BIGINT{'' if name == 'ready_us' else ' NOT NULL'}" for name in events.columns)
-    click.client.command(f"CREATE OR REPLACE TABLE events ({columns}) ENGINE = Memory")
-    click.take("events", events)
+    click.register("events", events)
     with duck.session() as session:
         session.register("events", events)
         expected = sorted(plain(session.rows("replay.hits", {"events": "events"})))
@@ -224,3 +235,36 @@ def test_a_value_that_is_missing_or_has_no_type_is_refused() -> None:
         clickhouse("rollup.spend_clear", values={"to_us": 1})
     with pytest.raises(UsageError, match="bytes"):
         clickhouse("rollup.spend_clear", values={"from_us": b"1", "to_us": 1})
+
+
+MORE_RULES = """
+rules:
+  - name: tag
+    priority: 1
+    when: {tag.feature: "*", source: "!seat_!"}
+    feature: "{tag.feature}"
+  - name: parts
+    priority: 2
+    when: {source: [ga*, "100%"], model: "!c"}
+    feature: {from: source, extract: 'g(at)'}
+    team: {from: provider, extract: 'never(x)'}
+"""
+
+
+@pytest.mark.parametrize("built_in", [True, False])
+def test_attribution_is_equal_on_both_engines(duck: Warehouse, click: Click, tmp_path: Path, built_in: bool) -> None:
+    path = tmp_path / "rules.yml"
+    path.write_text(MORE_RULES, encoding="utf-8")
+    rules = load() if built_in else load(path)
+    chosen = "SELECT request_key, feature, team, environment, template, rule, version FROM attribution ORDER BY 1, 7"
+    for table in ("segments", "lines", "attribution", "attribution_state", "templates"):
+        click.client.command(f"TRUNCATE TABLE {table}")
+    with duck.writing() as session:
+        for table in ("segments", "lines"):
+            click.take(table, session.connection.sql(f"SELECT * FROM {table}").pl())
+        session.connection.execute("DELETE FROM attribution; DELETE FROM attribution_state; DELETE FROM templates")
+        done = attribute(session, rules, now_us=1)
+        expected = session.connection.execute(chosen).fetchall()
+    assert attribute(click, rules, now_us=1) == done  # type: ignore[arg-type]
+    assert [tuple(row) for row in click.client.query(chosen).result_rows] == expected
+    assert {row[-2] for row in expected} >= {"tag", "template", "none"}

@@ -2,7 +2,7 @@
 -- user message. Later messages repeat what a conversation said before.
 CREATE OR REPLACE TEMP TABLE heads AS
 WITH grouped AS (
-    SELECT u.request_key, g.grp
+    SELECT u.request_key AS request_key, g.grp AS grp
     FROM ruled u
     JOIN requests r ON r.request_key = u.request_key
     JOIN template_groups g
@@ -12,7 +12,7 @@ WITH grouped AS (
 ),
 parts AS (
     SELECT
-        s.request_key, g.grp, s.pos, s.seg_hash, s.role,
+        s.request_key AS request_key, g.grp AS grp, s.pos, s.seg_hash AS seg_hash, s.role,
         min(CASE WHEN s.role NOT IN ('tools', 'system') THEN s.pos END) OVER (PARTITION BY s.request_key) AS first_said
     FROM segments s
     JOIN grouped g ON g.request_key = s.request_key

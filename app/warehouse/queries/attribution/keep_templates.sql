@@ -1,7 +1,7 @@
 -- Adds the requests of `chosen` to the known templates.
 CREATE OR REPLACE TEMP TABLE templates_now AS
 WITH counted AS (
-    SELECT c.template, g.account, g.provider, g.model_id, g.feature, count(*) AS requests
+    SELECT c.template, g.account, g.provider, g.model_id, g.feature, cast(count(*) AS BIGINT) AS requests
     FROM chosen c
     JOIN template_groups g ON g.grp = c.grp
     GROUP BY c.template, g.account, g.provider, g.model_id, g.feature

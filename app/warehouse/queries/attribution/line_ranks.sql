@@ -14,7 +14,7 @@ summed AS (
     SELECT grp, line_hash, sum(requests) AS df, min(place) AS place FROM counted GROUP BY grp, line_hash
 )
 SELECT
-    s.grp, s.line_hash, s.df,
+    s.grp AS grp, s.line_hash AS line_hash, s.df,
     row_number() OVER (PARTITION BY s.grp ORDER BY s.df DESC, s.place, s.line_hash) AS line_rank
 FROM summed s
 JOIN template_groups g ON g.grp = s.grp

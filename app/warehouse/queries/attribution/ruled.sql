@@ -3,14 +3,15 @@
 CREATE OR REPLACE TEMP TABLE ruled AS
 WITH subjects AS (
     SELECT
-        r.request_key, r.source, r.account, r.provider, coalesce(r.model_id, r.model) AS model, r.operation, r.region,
+        r.request_key AS request_key, r.source, r.account, r.provider, coalesce(r.model_id, r.model) AS model,
+        r.operation, r.region,
         r.api_key_alias, r.origin_file, r.session_id, r.tags
     FROM requests r
     JOIN pending p ON p.request_key = r.request_key
 ),
 valued AS (
     SELECT
-        s.request_key,
+        s.request_key AS request_key,
         f.field,
         CASE f.kind
             WHEN 'tag' THEN json_extract_string(s.tags, f.path)
@@ -32,7 +33,7 @@ known AS (
 ),
 tested AS (
     SELECT
-        k.request_key, c.rule, c.place,
+        k.request_key AS request_key, c.rule, c.place,
         CASE
             WHEN c.negated THEN min(CASE WHEN k.value LIKE c.pattern ESCAPE '!' THEN 0 ELSE 1 END)
             ELSE max(CASE WHEN k.value LIKE c.pattern ESCAPE '!' THEN 1 ELSE 0 END)
@@ -46,7 +47,7 @@ matched AS (
 ),
 offered AS (
     SELECT
-        m.request_key, o.output, l.priority, l.label,
+        m.request_key AS request_key, o.output, l.priority, l.label,
         CASE
             WHEN o.literal IS NOT NULL THEN o.literal
             WHEN o.extract IS NOT NULL THEN regexp_extract(k.value, o.extract, 1)
@@ -75,6 +76,6 @@ decided AS (
     WHERE place = 1
     GROUP BY request_key
 )
-SELECT s.request_key, d.feature, d.team, d.environment, d.label
+SELECT s.request_key AS request_key, d.feature, d.team, d.environment, d.label
 FROM subjects s
 LEFT JOIN decided d ON d.request_key = s.request_key

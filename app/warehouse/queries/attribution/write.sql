@@ -2,7 +2,7 @@
 -- template_names(template, name), else unassigned.
 INSERT INTO attribution
 SELECT
-    u.request_key,
+    u.request_key AS request_key,
     coalesce(u.feature, n.name, 'unassigned') AS feature,
     coalesce(u.team, 'unassigned') AS team,
     coalesce(u.environment, 'unassigned') AS environment,
