@@ -168,13 +168,16 @@ def _note_sources(session: Session, shards: list[_Taken]) -> None:
 
 def _quarantine(session: Session, shards: list[_Taken]) -> None:
     rejects = [reject for shard in shards for reject in shard.meta.rejects]
-    if not rejects:
+    places = {(one.source, one.path, one.line) for one in rejects}
+    places.update(place for shard in shards for place in shard.meta.replays)
+    if not places:
         return
     frame = pl.DataFrame(
-        [(one.source, one.file, one.line, one.byte_from, one.reason, one.head) for one in rejects],
+        [(one.source, one.file, one.path, one.line, one.byte_from, one.reason, one.head) for one in rejects],
         schema={
             "source": pl.String,
             "file": pl.String,
+            "path": pl.String,
             "line": pl.Int64,
             "byte_from": pl.Int64,
             "reason": pl.String,
@@ -183,7 +186,12 @@ def _quarantine(session: Session, shards: list[_Taken]) -> None:
         orient="row",
     )
     session.register("incoming_rejects", frame)
+    where = pl.DataFrame(
+        sorted(places), schema={"source": pl.String, "path": pl.String, "line": pl.Int64}, orient="row"
+    )
+    session.register("quarantine_places", where)
     session.execute("ingest.insert_quarantine", seen_us=_now_us())
+    session.unregister("quarantine_places")
     session.unregister("incoming_rejects")
 
 
@@ -200,6 +208,8 @@ def _note_chunks(session: Session, shards: list[_Taken], changed: dict[tuple[int
                 continue  # nothing of it was taken: a later run looks at it again
             one = Summary(0, 0, result.read, stored, updated, merged, result.benign, result.rejected)
             summary.add(one)
+            if shard.meta.replays:
+                continue  # single places of a file, of which the ledger knows the whole
             rows.append(
                 {
                     "shard": shard.meta.name,

@@ -92,7 +92,7 @@ def inspect_paths(
     yield from _requests(warehouse)
     with warehouse.session() as session:
         rejected = session.rows("ingest.quarantined")
-    for source, file, line, _, reason, head, _ in rejected:
+    for source, file, _, line, _, reason, head, _ in rejected:
         if line == 0 and (proposal := _proposal(file)) is not None:
             yield proposal
         else:

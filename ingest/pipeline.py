@@ -65,18 +65,19 @@ def ingest_paths(
     text: Text = "shared",
     progress: Callable[[Progress], None] | None = None,
     workers: int | None = None,
+    growing: bool = False,
 ) -> Summary:
     """Read logs into the warehouse; what is in already is left out, so that running it again goes on or does nothing.
 
     `source` names the origin (default: the format's name). Leftovers of an earlier, killed run are taken first; they
-    count in the summary.
+    count in the summary. `growing` leaves a last line that is not ended yet for the next time.
 
     Raises:
         InputError, UsageError: a path, format or map is wrong. UnavailableError: disk full or store not writable.
     """
     found = find(paths, exclude)
     total = take_inbox(warehouse, pricer, data_dir)
-    plan = Plan(WarehouseLedger(warehouse), Choice(source, format_name, column_map))
+    plan = Plan(WarehouseLedger(warehouse), Choice(source, format_name, column_map), growing)
     whole = sum(_size(one) for one in found)
     done = 0
     pending: list[Path] = []
@@ -109,6 +110,7 @@ def write_shards(
     column_map: ColumnMap | None = None,
     text: Text = "shared",
     workers: int | None = None,
+    growing: bool = False,
 ) -> int:
     """Read logs into the inbox only, for the running service to take; returns the number of shards written.
 
@@ -116,7 +118,7 @@ def write_shards(
         InputError, UsageError: a path, format or map is wrong. UnavailableError: the inbox cannot be written.
     """
     found = find(paths, exclude)
-    plan = Plan(NoLedger(), Choice(source, format_name, column_map))
+    plan = Plan(NoLedger(), Choice(source, format_name, column_map), growing)
     whole = sum(_size(one) for one in found)
     return sum(len(shards) for _, shards in _shards(plan, found, data_dir, text, column_map, whole, workers))
 

@@ -79,6 +79,7 @@ class Plan:
 
     ledger: Ledger
     choice: Choice
+    growing: bool = False  # leave a last line alone that is not ended yet
     files: int = 0
     skipped: int = 0
 
@@ -113,7 +114,11 @@ class Plan:
             if base is not None:
                 yield base
             return
-        yield from _cut(base, _standing(entries, base))
+        for chunk in _cut(base, _standing(entries, base)):
+            if not self.growing:
+                yield chunk
+            elif chunk.settled_to > chunk.byte_from:
+                yield msgspec.structs.replace(chunk, byte_to=chunk.settled_to)
 
     def _base(self, found: Found, status: os.stat_result | None, shape: Shape) -> Chunk | None:
         """The whole file as one chunk; None where there is nothing in it."""

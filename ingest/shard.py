@@ -43,6 +43,7 @@ class Reject(msgspec.Struct, frozen=True):
 
     source: str
     file: str
+    path: str
     line: int
     byte_from: int | None
     reason: str
@@ -56,6 +57,7 @@ class ShardMeta(msgspec.Struct, kw_only=True):
     billing: dict[str, tuple[str, str]]  # source -> (format, billing of the format)
     chunks: list[ChunkResult]
     rejects: list[Reject]
+    replays: list[tuple[str, str, int]] = []  # (source, path, line) of places that were read again from the quarantine
 
 
 def inbox(data_dir: Path) -> Path:

@@ -40,6 +40,7 @@ class Task(msgspec.Struct, frozen=True):
 
     name: str
     chunks: list[Chunk]
+    replays: list[tuple[str, str, int]] = []
 
 
 class Worker:
@@ -53,7 +54,7 @@ class Worker:
 
     def run(self, task: Task) -> list[Path]:
         """Write the shard, or for a long file the shards, of a task."""
-        shard = _Shard(task.name)
+        shard = _Shard(task.name, task.replays)
         written: list[Path] = []
         with _without_collector():
             for chunk in task.chunks:
@@ -69,7 +70,7 @@ class Worker:
                     self._take(shard, item, chunk, result)
                     if len(shard.rows) >= ROWS_PER_SHARD:
                         written.append(self._hand_over(shard, result))
-                        shard = _Shard(f"{task.name}-{len(written):05d}")
+                        shard = _Shard(f"{task.name}-{len(written):05d}", task.replays)
                         result = msgspec.structs.replace(result, read=0, benign=0, rejected=0)
                 shard.close(chunk, result, self._billing(chunk))
             written.append(write_shard(self.data_dir, shard.meta(), shard.rows.frames()))
@@ -143,8 +144,9 @@ def _bytes_of(value: Any) -> bytes:
 class _Shard:
     """A shard while it is filled."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, replays: list[tuple[str, str, int]]) -> None:
         self.name = name
+        self.replays = replays
         self.rows = Rows()
         self.chunks: list[ChunkResult] = []
         self._rejects: list[Reject] = []
@@ -161,7 +163,9 @@ class _Shard:
             # A secret that the cut would tear apart is masked first: more is decoded than is kept.
             text = redact(raw[: 4 * QUARANTINE_HEAD].decode("utf-8", "replace"))
             head = text.encode()[:QUARANTINE_HEAD].decode("utf-8", "ignore")
-            self._rejects.append(Reject(place.source, place.file, place.line, byte_from, redact(given.reason), head))
+            self._rejects.append(
+                Reject(place.source, place.file, result.chunk.path, place.line, byte_from, redact(given.reason), head)
+            )
 
     def close(self, chunk: Chunk, result: ChunkResult, billing: str) -> None:
         """Note a chunk as read, or as far as this shard goes."""
@@ -169,7 +173,9 @@ class _Shard:
         self._billing[chunk.source] = (chunk.format, billing)
 
     def meta(self) -> ShardMeta:
-        return ShardMeta(name=self.name, billing=self._billing, chunks=self.chunks, rejects=self._rejects)
+        return ShardMeta(
+            name=self.name, billing=self._billing, chunks=self.chunks, rejects=self._rejects, replays=self.replays
+        )
 
 
 @contextmanager

@@ -127,7 +127,13 @@ class Warehouse:
                 _roll_back(session.connection)
                 raise
 
+    def checkpoint(self) -> None:
+        """Write everything into the two files, so that a copy of them is complete."""
+        with self.write_lock, self.session() as session:
+            session.execute("migrate.checkpoint")
+
     def close(self) -> None:
+        """Close the store; a reader that still runs is ended."""
         self._connection.close()
 
     def _reopen(self) -> None:

@@ -28,8 +28,9 @@ CREATE TABLE ingest_ledger (
 
 CREATE TABLE quarantine (
     source VARCHAR NOT NULL,
-    file VARCHAR NOT NULL,
-    line BIGINT NOT NULL,
+    file VARCHAR NOT NULL,              -- as given
+    path VARCHAR NOT NULL,              -- absolute
+    line BIGINT NOT NULL,               -- 0: the file as a whole
     byte_from BIGINT,                   -- where the record starts in a plain file; NULL elsewhere
     reason VARCHAR NOT NULL,
     head VARCHAR NOT NULL,              -- redacted, at most 512 bytes

@@ -1,2 +1,2 @@
--- What lies in the quarantine, by place: source, file, line, byte_from, reason, head, seen_us.
-SELECT source, file, line, byte_from, reason, head, seen_us FROM quarantine ORDER BY source, file, line
+-- What lies in the quarantine, by place: source, file, path, line, byte_from, reason, head, seen_us.
+SELECT source, file, path, line, byte_from, reason, head, seen_us FROM quarantine ORDER BY source, file, line

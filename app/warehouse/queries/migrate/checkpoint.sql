@@ -1,0 +1,3 @@
+-- Moves what the write-ahead logs hold into the files of facts and texts.
+CHECKPOINT;
+CHECKPOINT texts
