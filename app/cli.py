@@ -1,1 +1,382 @@
-"""The command line."""
+"""The command line: reads arguments and settings, calls `main`, prints text for people or JSON for machines.
+
+Exit codes: 0 done, 1 something failed, 2 the call is wrong. Errors say what happened, what it means, what to do.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from app import settings as settings_module
+from app.core.errors import HalveError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from app.settings import Settings
+    from ingest.formats.column_map import ColumnMap
+    from ingest.pipeline import Progress
+
+LOCAL_CLAUDE_CODE = ("~/.claude/projects", "~/.config/claude/projects")
+
+
+class HalveGroup(click.Group):
+    """Turns our errors into one message on standard error and an exit code."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except HalveError as error:
+            click.echo(f"halve: {error}", err=True)
+            ctx.exit(error.exit_code)
+        except BrokenPipeError:
+            # The reader of our output has gone (`| head`); that is no failure of ours.
+            sys.stderr.close()
+            ctx.exit(0)
+
+
+@click.group(cls=HalveGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(package_name="halve")
+def main() -> None:
+    """Halve: where the money of LLM calls goes, and what to do about it.
+
+    Start with `halve analyze LOGS` (prints, needs no set-up) or `halve demo` (a made month in the browser).
+    """
+
+
+def path_options(command: Callable[..., None]) -> Callable[..., None]:
+    """The options of every command that reads logs."""
+    for decorate in (
+        click.option(
+            "--map",
+            "column_map",
+            metavar="MAP",
+            help="Column map for a layout of your own: a file, or field=column,...",
+        ),
+        click.option("--format", "format_name", metavar="NAME", help="Read every file as this format."),
+        click.option("--exclude", multiple=True, metavar="GLOB", help="Leave out matching files, relative to PATH."),
+    ):
+        command = decorate(command)
+    return command
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
+prices_option = click.option("--prices", metavar="FILE", help="Your own rates, laid over the price book.")
+
+
+@main.command()
+@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@path_options
+@prices_option
+@click.option("--claude-code", is_flag=True, help="Read the Claude Code sessions of this machine.")
+@click.option("--zone", metavar="ZONE", help="Named time zone in which days are cut.")
+@json_option
+def analyze(
+    paths: tuple[str, ...],
+    exclude: tuple[str, ...],
+    format_name: str | None,
+    column_map: str | None,
+    prices: str | None,
+    claude_code: bool,
+    zone: str | None,
+    as_json: bool,
+) -> None:
+    """Print spend by feature and model and the ranked savings plan of logs.
+
+    PATH is a file, a folder or a glob. Without PATH the data folder of the service is analysed. Needs no service and
+    leaves nothing behind.
+    """
+    from app.main import offline
+    from reports import analysis, terminal
+
+    document = offline.analyze(
+        _with_local_logs(paths, claude_code=claude_code),
+        _settings(zone=zone, prices=prices),
+        exclude=exclude,
+        format_name=format_name,
+        column_map=_column_map(column_map),
+        progress=_progress(as_json),
+    )
+    if as_json:
+        click.echo(json.dumps(analysis.document(document), ensure_ascii=False))
+    else:
+        width = shutil.get_terminal_size((100, 24)).columns
+        click.echo(terminal.render(document, width=width, colour=sys.stdout.isatty()), nl=False)
+
+
+@main.command()
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@path_options
+@prices_option
+@json_option
+def inspect(
+    paths: tuple[str, ...],
+    exclude: tuple[str, ...],
+    format_name: str | None,
+    column_map: str | None,
+    prices: str | None,
+    as_json: bool,
+) -> None:
+    """Show how each record is read: classes, cost, price row, warnings, and what is rejected and why.
+
+    For an unknown layout it proposes the column map to save and pass with --map.
+    """
+    from app.main import offline
+    from reports import tables
+
+    lines = offline.inspect(
+        paths, _settings(prices=prices), exclude=exclude, format_name=format_name, column_map=_column_map(column_map)
+    )
+    _print_lines((json.dumps(line, ensure_ascii=False) for line in lines) if as_json else tables.inspection(lines))
+
+
+@main.command()
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.option("--ttl", required=True, metavar="DURATION", help="Lifetime of an entry: 30s, 5m, 1h, or unlimited.")
+@click.option("--scope", type=click.Choice(["session"]), help="Share prefixes only inside this scope, and list each.")
+@click.option("--exclude", multiple=True, metavar="GLOB", help="Leave out matching files, relative to PATH.")
+@json_option
+def replay(
+    paths: tuple[str, ...], ttl: str, scope: Literal["session"] | None, exclude: tuple[str, ...], as_json: bool
+) -> None:
+    """Say how much of a trace's prompts a prefix cache would have held.
+
+    PATH is a prefix-hash trace, a trace with text, or ordinary logs.
+    """
+    from app.main import offline
+    from app.replay.trace import ttl_from_text
+    from reports import tables
+
+    result = offline.replay(paths, _settings(), ttl_us=ttl_from_text(ttl), scope=scope, exclude=exclude)
+    click.echo(json.dumps(result) if as_json else tables.replay(result))
+
+
+@main.command()
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@path_options
+@click.option("--source", metavar="NAME", help="Name under which these logs are kept (default: from the path).")
+@json_option
+def ingest(
+    paths: tuple[str, ...],
+    exclude: tuple[str, ...],
+    format_name: str | None,
+    column_map: str | None,
+    source: str | None,
+    as_json: bool,
+) -> None:
+    """Read logs into the data folder, whether the service is running or not.
+
+    Reading the same logs again changes nothing. Interrupted runs go on where they stopped.
+    """
+    from app.main import store
+    from reports import tables
+
+    summary = store.ingest(
+        paths,
+        _settings(),
+        exclude=exclude,
+        format_name=format_name,
+        column_map=_column_map(column_map),
+        source=source,
+        progress=_progress(as_json),
+    )
+    click.echo(json.dumps(summary) if as_json else tables.summary(summary))
+
+
+@main.command()
+@json_option
+def plan(as_json: bool) -> None:
+    """Print the savings plan of the last analysis of the data folder."""
+    from app.main import store
+    from reports import tables
+
+    document = store.stored_plan(_settings())
+    click.echo(json.dumps(document) if as_json else tables.plan(document))
+
+
+@main.command()
+@click.option("--host", metavar="ADDRESS", help="Address to listen on (default 127.0.0.1).")
+@click.option("--port", type=int, metavar="PORT", help="Port to listen on (default 8080).")
+@click.option("--new-token", is_flag=True, help="Make a new access token; the old one stops working.")
+def serve(host: str | None, port: int | None, new_token: bool) -> None:
+    """Run the dashboard, take in new logs, pull the sources and analyse every night."""
+    from app.main import service
+
+    service.serve(_settings(host=host, port=port), new_token=new_token)
+
+
+@main.command()
+@click.option("--port", type=int, metavar="PORT", help="Port to listen on (default 8080).")
+@click.option("--requests", type=int, default=220_000, show_default=True, help="How many requests to make up.")
+@click.option("--seed", type=int, default=7, show_default=True, help="The same seed makes the same month.")
+@click.option("--no-serve", is_flag=True, help="Make, read and analyse the month, then stop.")
+def demo(port: int | None, requests: int, seed: int, no_serve: bool) -> None:
+    """A month of a made company's traffic: generated as provider logs, read, analysed and served.
+
+    Everything lies in `demo` under the data folder. The demo runs without an access token, on loopback only.
+    """
+    from app.main import service
+
+    service.demo(_settings(port=port), requests=requests, seed=seed, serving=not no_serve)
+
+
+@main.group()
+def prices() -> None:
+    """The price book: which rate, from where, since when."""
+
+
+@prices.command("show")
+@click.argument("model")
+@prices_option
+@json_option
+def prices_show(model: str, prices: str | None, as_json: bool) -> None:
+    """Show every dated rate of MODEL with its source."""
+    from app.main import offline
+    from app.pricing.show import table
+
+    lines = offline.price_lines(model, _settings(prices=prices))
+    click.echo(json.dumps([asdict(line) for line in lines]) if as_json else table(lines))
+
+
+@prices.command("quote")
+@click.argument("file", type=click.Path(dir_okay=False))
+@prices_option
+@json_option
+def prices_quote(file: str, prices: str | None, as_json: bool) -> None:
+    """Price the lines of FILE (JSONL of model, time, usage, context) from the price book.
+
+    One line each: id, usd or null, the price rows used, the state.
+    """
+    from app.main import offline
+    from reports import tables
+
+    quotes = offline.quote(Path(file), _settings(prices=prices))
+    _print_lines((json.dumps(asdict(one)) for one in quotes) if as_json else tables.quotes(quotes))
+
+
+@main.group()
+def sources() -> None:
+    """Where logs come from, and how their tokens are billed."""
+
+
+@sources.command("add")
+@click.argument("kind", type=click.Choice(["litellm", "folder"]))
+@click.option("--name", metavar="NAME", help="Name of the source (default: its kind).")
+@click.option("--url", metavar="URL", help="litellm: address of the proxy.")
+@click.option("--token", metavar="REFERENCE", help="litellm: env:NAME or file:PATH of its key; never stored itself.")
+@click.option("--path", metavar="FOLDER", help="folder: the folder to watch, under HALVE_INGEST_ROOTS.")
+@click.option("--every", default="15m", show_default=True, metavar="DURATION", help="How often to look.")
+def sources_add(kind: str, name: str | None, url: str | None, token: str | None, path: str | None, every: str) -> None:
+    """Add a source that the service pulls (litellm) or watches (folder)."""
+    from app.main import store
+    from app.replay.trace import ttl_from_text
+
+    added = store.add_source(
+        _settings(), kind=kind, name=name or kind, url=url, token=token, path=path, every_us=ttl_from_text(every) or 0
+    )
+    click.echo(f"Added {added}. The service picks it up within a minute.")
+
+
+@sources.command("list")
+@json_option
+def sources_list(as_json: bool) -> None:
+    """List the sources with their state, cursor and last error."""
+    from app.main import store
+    from reports import tables
+
+    rows = store.list_sources(_settings())
+    click.echo(json.dumps(rows) if as_json else tables.sources(rows))
+
+
+@sources.command("billing")
+@click.argument("name")
+@click.argument("billing", type=click.Choice(["api", "subscription", "provisioned", "free", "unknown"]))
+def sources_billing(name: str, billing: str) -> None:
+    """Say how the tokens of source NAME are billed; only `api` counts as paid."""
+    from app.main import store
+
+    store.set_billing(_settings(), name, billing)
+    click.echo(f"{name} is billed as {billing}.")
+
+
+@main.command()
+def migrate() -> None:
+    """Bring both stores of the data folder to this version's schema."""
+    from app.main import store
+
+    click.echo(store.migrate(_settings()))
+
+
+@main.command()
+@json_option
+def doctor(as_json: bool) -> None:
+    """Check the data folder: versions, roll-ups against facts, sums, quarantine, unpriced models, free disk."""
+    from app.main import store
+    from reports import tables
+
+    checks = store.doctor(_settings())
+    click.echo(json.dumps(checks) if as_json else tables.checks(checks))
+    if any(not check["ok"] for check in checks):
+        sys.exit(1)
+
+
+@main.command()
+@click.argument("to", type=click.Path(file_okay=False))
+def backup(to: str) -> None:
+    """Copy both stores, the kept text and the install key into the folder TO."""
+    from app.main import store
+
+    click.echo(store.backup(_settings(), Path(to)))
+
+
+def _settings(**overrides: object) -> Settings:
+    given = {name: value for name, value in overrides.items() if value is not None}
+    return replace(settings_module.load(), **given)  # type: ignore[arg-type]
+
+
+def _with_local_logs(paths: tuple[str, ...], *, claude_code: bool) -> tuple[str, ...]:
+    if not claude_code:
+        return paths
+    found = [str(path) for name in LOCAL_CLAUDE_CODE if (path := Path(name).expanduser()).is_dir()]
+    if not found:
+        raise UsageError(
+            f"No Claude Code sessions found: neither of {', '.join(LOCAL_CLAUDE_CODE)} exists. Name the folder as PATH."
+        )
+    return (*paths, *found)
+
+
+def _column_map(text: str | None) -> ColumnMap | None:
+    from ingest.formats import column_map
+
+    return None if text is None else column_map.from_argument(text)
+
+
+def _progress(quiet: bool) -> Callable[[Progress], None] | None:
+    """Reports reading as one rewritten line on a terminal; nothing where JSON or a pipe is read."""
+    if quiet or not sys.stderr.isatty():
+        return None
+
+    def report(progress: Progress) -> None:
+        done, total = progress.done_bytes / 1e6, progress.total_bytes / 1e6
+        ending = "\n" if progress.done_bytes >= progress.total_bytes else ""
+        click.echo(
+            f"\r\x1b[K{done:,.0f} of {total:,.0f} MB, {progress.summary.read:,} records{ending}", nl=False, err=True
+        )
+
+    return report
+
+
+def _print_lines(lines: Iterable[str]) -> None:
+    for line in lines:
+        click.echo(line)
+
+
+if __name__ == "__main__":
+    main()

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from app.core.errors import UsageError
+
+TextMode = Literal["none", "shared", "all"]
 
 
 def _setting(default: Any, env: str, help_text: str) -> Any:
@@ -19,11 +21,15 @@ class Settings:
     data_dir: Path = _setting(Path("data"), "HALVE_DATA_DIR", "folder of the two stores, the inbox and the install key")
     host: str = _setting("127.0.0.1", "HALVE_HOST", "address the dashboard listens on")
     port: int = _setting(8080, "HALVE_PORT", "port the dashboard listens on")
-    allowed_hosts: str = _setting(
-        "127.0.0.1 localhost", "HALVE_ALLOWED_HOSTS", "host names under which the dashboard answers, space-separated"
+    host_names: str = _setting(
+        "127.0.0.1 localhost", "HALVE_HOST_NAMES", "names under which the dashboard answers, space-separated"
+    )
+    public_origin: str = _setting("", "HALVE_PUBLIC_ORIGIN", "https://name, where a TLS proxy stands in front")
+    allow_hosts: str = _setting(
+        "", "HALVE_ALLOW_HOSTS", "hosts Halve may call, space-separated; a private one only if it is named here"
     )
     zone: str = _setting("UTC", "HALVE_ZONE", "named time zone in which days are cut")
-    text: str = _setting("shared", "HALVE_TEXT", "which prompt text is kept: none, shared or all")
+    text: TextMode = _setting("shared", "HALVE_TEXT", "which prompt text is kept: none, shared or all")
     memory: str = _setting("1GB", "HALVE_MEMORY", "memory limit of the warehouse")
     ingest_roots: str = _setting(
         "", "HALVE_INGEST_ROOTS", "folders the service may read logs from, separated by ':'; empty allows none"
@@ -44,6 +50,8 @@ def load(environment: dict[str, str] | None = None) -> Settings:
         if text is None:
             continue
         values[item.name] = _convert(item.metadata["env"], text, type(item.default))
+    if values.get("text", "shared") not in ("none", "shared", "all"):
+        raise UsageError(f"HALVE_TEXT={values['text']!r} is none of none, shared, all.")
     return Settings(**values)
 
 

@@ -1,0 +1,46 @@
+"""What commands ask a running service over `halve.sock`. The file's mode is the access control: only its owner can."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fastapi import FastAPI, Form
+from fastapi.responses import JSONResponse
+
+from app.core.errors import HalveError, NotFoundError
+from app.main.refresh import now_us
+from app.plan import store as plan_store
+from app.plan.result import plan_document
+from app.warehouse import upkeep
+
+if TYPE_CHECKING:
+    from fastapi import Request
+
+    from app.main.runtime import Runtime
+
+
+def create_local_api(runtime: Runtime) -> FastAPI:
+    """The application behind the socket."""
+    api = FastAPI(title="Halve, local", docs_url=None, redoc_url=None, openapi_url=None)
+
+    @api.get("/healthz")
+    def healthz() -> dict[str, str]:
+        return {"status": "ok"}
+
+    @api.get("/plan")
+    def plan() -> dict[str, Any]:
+        result = plan_store.latest(runtime.warehouse, runtime.control, now_us=now_us())
+        if result is None:
+            raise NotFoundError("Nothing was analysed yet.")
+        return plan_document(result)
+
+    @api.post("/billing")
+    def billing(source: str = Form(), billing: str = Form()) -> dict[str, str]:
+        upkeep.set_billing(runtime.warehouse, source, billing)
+        return {"status": "ok"}
+
+    @api.exception_handler(HalveError)
+    def told(_request: Request, error: HalveError) -> JSONResponse:
+        return JSONResponse({"error": str(error)}, status_code=404 if isinstance(error, NotFoundError) else 400)
+
+    return api

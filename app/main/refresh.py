@@ -1,0 +1,44 @@
+"""What follows new requests: attribution, roll-ups and, when asked, the plan."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from app.analysis import rules as attribution_rules
+from app.analysis import spend
+from app.analysis.attribution import attribute
+from app.plan.analyse import analyse
+from app.warehouse import rollup
+
+if TYPE_CHECKING:
+    from app.main.runtime import Runtime
+    from app.plan.result import PlanResult
+
+DAY_US = 86_400_000_000
+PLAN_DAYS = 30
+RULES_FILE = "attribution.yml"
+
+
+def now_us() -> int:
+    return time.time_ns() // 1000
+
+
+def attribute_and_sum(runtime: Runtime, *, again: bool = False) -> None:
+    """Attribute what is new (all of it where the rules changed) and fill the roll-ups from the facts."""
+    own = runtime.data_dir / RULES_FILE
+    rules = attribution_rules.load(own if own.is_file() else None)
+    with runtime.warehouse.writing() as session:
+        attribute(session, rules, now_us=now_us(), again=again)
+        rollup.rebuild(session)
+
+
+def analyse_window(runtime: Runtime, zone: str, *, days: int | None = None) -> PlanResult | None:
+    """The plan of the last `days` days up to the newest request; None where no request has a time."""
+    with runtime.warehouse.session() as session:
+        extent = spend.extent(session)
+    if extent is None:
+        return None
+    first, last = extent
+    start = first if days is None else max(first, last + 1 - days * DAY_US)
+    return analyse(runtime.warehouse, runtime.book, runtime.control, from_us=start, to_us=last + 1, zone=zone)

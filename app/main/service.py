@@ -1,0 +1,230 @@
+"""`halve serve` and `halve demo`: the dashboard on its port, commands on a socket, the work behind both."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import socket
+from dataclasses import replace
+from typing import TYPE_CHECKING, BinaryIO
+from urllib.parse import urlsplit
+
+import click
+import uvicorn
+
+from app.auth.access import first_token
+from app.control import access
+from app.control import findings as decisions
+from app.core.errors import UnavailableError, UsageError
+from app.core.hashing import hash64
+from app.main.background import Background
+from app.main.local_api import create_local_api
+from app.main.refresh import now_us
+from app.main.runtime import Runtime, opened
+from app.main.store import SOCKET
+from app.warehouse import upkeep
+from app.web.commands import Commands, Progress
+from app.web.deps import Deps
+from app.web.server import create_app
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from app.settings import Settings
+
+MAX_UPLOAD_BYTES = 2 * 1024**3
+COPY_BYTES = 1 << 20
+
+
+def serve(settings: Settings, *, new_token: bool = False) -> None:
+    """Run until stopped.
+
+    Raises:
+        UnavailableError: the port is taken or another process holds the warehouse.
+    """
+    with _listening(settings.host, settings.port) as door, opened(settings) as runtime:
+        if new_token:
+            access.revoke_tokens(runtime.control, now_us())
+        token = first_token(runtime.control, now_us())
+        address = settings.public_origin or f"http://{settings.host}:{settings.port}"
+        if token is not None:
+            click.echo(f"Open {address}/enter?token={token}\nThis link is shown once; `--new-token` makes another.")
+        else:
+            click.echo(f"Halve answers at {address}")
+        work = Background(runtime, settings)
+        _run(runtime, settings, work, door, demo=False, first=None)
+
+
+def demo(settings: Settings, *, requests: int, seed: int, serving: bool) -> None:
+    """The made month in a folder of its own: pages answer at once and show how far reading and analysis are."""
+    from app.demo.generate import generate
+
+    home = settings.data_dir / "demo"
+    own = replace(
+        settings, data_dir=home / "store", host="127.0.0.1", host_names="127.0.0.1 localhost", public_origin=""
+    )
+
+    def make(work: Background) -> None:
+        made = home / f"month-{requests}-{seed}.done"
+        if not made.exists():
+            work.progress = Progress("setting up", "writing a month of a made company's logs")
+            generate(home, seed=seed, requests=requests)
+            made.touch()
+        work.read([home / "logs"])
+        work.analyse()
+
+    home.mkdir(parents=True, exist_ok=True)
+    if not serving:
+        with opened(own) as runtime:
+            make(Background(runtime, own))
+        return
+    with _listening(own.host, own.port) as door, opened(own) as runtime:
+        click.echo(f"Open http://{own.host}:{own.port}  (made data, no access token; Ctrl-C stops)")
+        work = Background(runtime, own)
+        _run(runtime, own, work, door, demo=True, first=lambda: make(work))
+
+
+def _run(
+    runtime: Runtime,
+    settings: Settings,
+    work: Background,
+    door: socket.socket,
+    *,
+    demo: bool,
+    first: Callable[[], None] | None,
+) -> None:
+    names = frozenset(settings.host_names.split())
+    if settings.public_origin:
+        names |= {urlsplit(settings.public_origin).hostname or ""}
+    deps = Deps(
+        warehouse=runtime.warehouse,
+        control=runtime.control,
+        commands=commands(runtime, work),
+        zone=settings.zone,
+        now=now_us,
+        allowed_hosts=names,
+        public_origin=settings.public_origin or None,
+        no_access_control=demo,
+        demo=demo,
+    )
+    work.start()
+    if first is not None:
+        work.soon(first, "demo")
+    try:
+        asyncio.run(_both(create_app(deps), create_local_api(runtime), door, runtime.data_dir / SOCKET))
+    finally:
+        work.stop()
+
+
+async def _both(dashboard: object, local: object, door: socket.socket, socket_path: Path) -> None:
+    """Serve the dashboard and the socket in one loop until a signal ends the first."""
+    public = uvicorn.Server(uvicorn.Config(dashboard, log_level="warning", server_header=False))  # type: ignore[arg-type]
+    private = _Quiet(uvicorn.Config(local, log_level="warning", lifespan="off"))  # type: ignore[arg-type]
+    with _private_socket(socket_path) as inner:
+        beside = asyncio.create_task(private.serve(sockets=[inner]))
+        await public.serve(sockets=[door])
+        private.should_exit = True
+        await beside
+
+
+class _Quiet(uvicorn.Server):
+    """Leaves signals to the dashboard's server."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+@contextlib.contextmanager
+def _listening(host: str, port: int) -> Iterator[socket.socket]:
+    """The dashboard's socket, bound before anything else so that a taken port is known at once."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as door:
+        door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            door.bind((host, port))
+            door.listen(128)
+        except OSError as error:
+            raise UnavailableError(
+                f"Port {port} on {host} cannot be used: {error.strerror}. "
+                "Another program may listen there: stop it, or choose another port with --port."
+            ) from error
+        yield door
+
+
+@contextlib.contextmanager
+def _private_socket(path: Path) -> Iterator[socket.socket]:
+    path.unlink(missing_ok=True)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as inner:
+        inner.bind(str(path))
+        path.chmod(0o600)
+        inner.listen(16)
+        try:
+            yield inner
+        finally:
+            path.unlink(missing_ok=True)
+
+
+def commands(runtime: Runtime, work: Background) -> Commands:
+    """Everything a page can set in motion."""
+    control = runtime.control
+
+    def upload(name: str, stream: BinaryIO) -> str:
+        kept = _keep_upload(runtime.data_dir / "uploads", name, stream)
+        work.soon(lambda: work.read([kept], source="upload"), f"upload {kept.name}")
+        return f"{name} was received and is being read; this page shows what became of it."
+
+    def change(fingerprint: str, status: str, reason: str | None = None, until_us: int | None = None) -> None:
+        decisions.set_status(control, fingerprint, status, now_us=now_us(), reason=reason, until_us=until_us)  # type: ignore[arg-type]
+
+    return Commands(
+        dismiss_finding=lambda fingerprint, reason, until: change(fingerprint, "dismissed", reason, until),
+        restore_finding=lambda fingerprint: change(fingerprint, "open"),
+        start_finding=lambda fingerprint: change(fingerprint, "in_progress"),
+        finish_finding=lambda fingerprint: change(fingerprint, "done"),
+        status=lambda: work.progress,
+        upload_log=upload,
+        run_analysis=lambda: work.soon(work.analyse, "analysis"),
+        set_billing=lambda source, billing: upkeep.set_billing(runtime.warehouse, source, billing),
+    )
+
+
+def _keep_upload(folder: Path, name: str, stream: BinaryIO) -> Path:
+    """Store an upload under a name of our own making; only known endings of the given name are kept.
+
+    Raises:
+        UsageError: it is larger than the limit. UnavailableError: the disk is full.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    ending = next(
+        (end for end in (".jsonl.gz", ".jsonl.zst", ".json.gz", ".csv", ".json") if name.endswith(end)), ".jsonl"
+    )
+    target = folder / f"{now_us()}-{hash64(name.encode()) & 0xFFFFFFFF:08x}{ending}"
+    try:
+        with target.open("wb") as out:
+            whole = _copy(stream, out)
+    except OSError as error:
+        target.unlink(missing_ok=True)
+        raise UnavailableError(
+            f"The upload could not be stored: {error.strerror}. See that the disk has room."
+        ) from error
+    if not whole:
+        target.unlink()
+        raise UsageError("The upload is larger than 2 GiB. Read it with `halve ingest` instead.")
+    return target
+
+
+def _copy(stream: BinaryIO, out: BinaryIO) -> bool:
+    """Copy up to the limit; whether that was all."""
+    size = 0
+    while block := stream.read(COPY_BYTES):
+        size += len(block)
+        if size > MAX_UPLOAD_BYTES:
+            return False
+        out.write(block)
+    return True
+
+
+logging.getLogger("apscheduler").setLevel(logging.WARNING)

@@ -1,0 +1,237 @@
+"""Commands on the data folder: ingest, plan, sources, prices of sources, migrate, doctor, backup.
+
+The service owns the warehouse while it runs. Commands then leave their work in the inbox or ask the service over
+`halve.sock`; without a service they open the stores themselves.
+"""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import httpx2
+
+from app.control import sources as control_sources
+from app.control.database import migrate as migrate_control
+from app.control.database import open_control
+from app.core.errors import NotFoundError, UnavailableError, UsageError
+from app.main.refresh import attribute_and_sum, now_us
+from app.main.runtime import opened
+from app.plan import store as plan_store
+from app.plan.result import plan_document
+from app.warehouse import rollup, upkeep
+from ingest.connectors.secret_reference import read_secret
+from ingest.pipeline import ingest_paths, write_shards
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from app.settings import Settings
+    from ingest.formats.column_map import ColumnMap
+    from ingest.pipeline import Progress
+
+SOCKET = "halve.sock"
+
+
+def service_client(settings: Settings) -> httpx2.Client | None:
+    """A client of the running service over its socket; None where no service answers."""
+    path = settings.data_dir / SOCKET
+    if not path.exists():
+        return None
+    client = httpx2.Client(transport=httpx2.HTTPTransport(uds=str(path)), base_url="http://localhost", timeout=30)
+    try:
+        client.get("/healthz").raise_for_status()
+    except (httpx2.HTTPError, OSError):
+        client.close()
+        return None
+    return client
+
+
+def ingest(
+    paths: Sequence[str],
+    settings: Settings,
+    *,
+    exclude: Sequence[str] = (),
+    format_name: str | None = None,
+    column_map: ColumnMap | None = None,
+    source: str | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> dict[str, Any]:
+    """Read logs into the data folder; through the inbox where a service is running."""
+    settings.data_dir.mkdir(parents=True, exist_ok=True)
+    client = service_client(settings)
+    if client is not None:
+        client.close()
+        shards = write_shards(
+            paths,
+            settings.data_dir,
+            source=source,
+            exclude=exclude,
+            format_name=format_name,
+            column_map=column_map,
+            text=settings.text,
+        )
+        return {"handed_to_service": True, "shards": shards}
+    with opened(settings) as runtime:
+        summary = ingest_paths(
+            paths,
+            warehouse=runtime.warehouse,
+            pricer=runtime.pricer,
+            data_dir=settings.data_dir,
+            source=source,
+            exclude=exclude,
+            format_name=format_name,
+            column_map=column_map,
+            text=settings.text,
+            progress=progress,
+        )
+        if summary.stored or summary.updated:
+            attribute_and_sum(runtime)
+        return {"handed_to_service": False, **asdict(summary)}
+
+
+def stored_plan(settings: Settings) -> dict[str, Any]:
+    """The plan of the last analysis.
+
+    Raises:
+        NotFoundError: nothing was analysed yet.
+    """
+    client = service_client(settings)
+    if client is not None:
+        with client:
+            answer = client.get("/plan")
+            if answer.status_code == httpx2.codes.NOT_FOUND:
+                raise NotFoundError(_NO_PLAN)
+            answer.raise_for_status()
+            document: dict[str, Any] = answer.json()
+            return document
+    with opened(settings) as runtime:
+        result = plan_store.latest(runtime.warehouse, runtime.control, now_us=now_us())
+        if result is None:
+            raise NotFoundError(_NO_PLAN)
+        return plan_document(result)
+
+
+_NO_PLAN = "Nothing was analysed yet. `halve analyze` makes a plan of the data folder; the service does so every night."
+
+
+def add_source(
+    settings: Settings, *, kind: str, name: str, url: str | None, token: str | None, path: str | None, every_us: int
+) -> str:
+    """Store a source for the service to pull or watch; secrets only as references.
+
+    Raises:
+        UsageError: an option is missing or a secret is given itself.
+    """
+    options: dict[str, Any] = {"every_us": every_us}
+    if kind == "litellm":
+        if url is None or token is None:
+            raise UsageError("A litellm source needs --url and --token (env:NAME or file:PATH).")
+        read_secret(token)
+        options |= {"url": url, "token": token}
+    else:
+        if path is None:
+            raise UsageError("A folder source needs --path.")
+        options["path"] = path
+    settings.data_dir.mkdir(parents=True, exist_ok=True)
+    control = open_control(settings.data_dir)
+    try:
+        migrate_control(control)
+        control_sources.save(control, control_sources.Source(name, kind, options), now_us())
+    finally:
+        control.dispose()
+    return name
+
+
+def list_sources(settings: Settings) -> list[dict[str, Any]]:
+    """Every configured source with its state."""
+    settings.data_dir.mkdir(parents=True, exist_ok=True)
+    control = open_control(settings.data_dir)
+    try:
+        migrate_control(control)
+        return [
+            {
+                "name": source.name,
+                "kind": source.kind,
+                "options": dict(source.options),
+                "enabled": source.enabled,
+                "state": (where := control_sources.cursor(control, source.name)).state,
+                "last_run_us": where.last_run_us,
+                "error": where.error,
+            }
+            for source in control_sources.all_sources(control)
+        ]
+    finally:
+        control.dispose()
+
+
+def set_billing(settings: Settings, name: str, billing: str) -> None:
+    """Say how a source of the warehouse is billed, here or through the running service.
+
+    Raises:
+        NotFoundError: no logs came from a source of that name.
+    """
+    client = service_client(settings)
+    if client is not None:
+        with client:
+            answer = client.post("/billing", data={"source": name, "billing": billing})
+            if answer.status_code == httpx2.codes.NOT_FOUND:
+                raise NotFoundError(f"No logs came from a source named {name!r}.")
+            if answer.is_error:
+                raise UnavailableError(f"The service refused: {answer.text.strip()[:300]}")
+            return
+    with opened(settings) as runtime:
+        upkeep.set_billing(runtime.warehouse, name, billing)
+
+
+def migrate(settings: Settings) -> str:
+    """Bring both stores to this version's schema."""
+    with opened(settings):
+        return f"Both stores in {settings.data_dir} are at this version's schema."
+
+
+def doctor(settings: Settings) -> list[dict[str, Any]]:
+    """Checks of the data folder, each {name, ok, message}."""
+    if not settings.data_dir.is_dir():
+        raise NotFoundError(
+            f"There is no data folder {settings.data_dir}. `halve ingest LOGS` or `halve serve` makes it."
+        )
+    free = shutil.disk_usage(settings.data_dir).free
+    checks = [_check("free disk", free > 1 << 30, f"{free / 2**30:.1f} GiB free under {settings.data_dir}")]
+    with opened(settings) as runtime, runtime.warehouse.session() as session:
+        wrong = rollup.differences(session)
+        checks.append(
+            _check("roll-ups equal facts", not wrong, "they agree" if not wrong else f"{len(wrong)} buckets differ")
+        )
+        checks += [_check(*finding) for finding in upkeep.checks(session)]
+    return checks
+
+
+def _check(name: str, ok: bool, message: str) -> dict[str, Any]:
+    return {"name": name, "ok": ok, "message": message}
+
+
+def backup(settings: Settings, to: Path) -> str:
+    """Copy both stores, the kept text and the install key into a new folder.
+
+    Raises:
+        UsageError: the folder exists and holds something. UnavailableError: a service holds the warehouse.
+    """
+    if to.exists() and any(to.iterdir()):
+        raise UsageError(f"{to} is not empty. Name a new folder, so that no older backup is overwritten.")
+    client = service_client(settings)
+    if client is not None:
+        client.close()
+        raise UnavailableError("The service is running and holds the warehouse. Stop it, back up, start it again.")
+    with opened(settings) as runtime:
+        upkeep.checkpoint(runtime.warehouse)
+    to.mkdir(parents=True, exist_ok=True)
+    copied = []
+    for name in ("warehouse.duckdb", "contents.duckdb", "control.sqlite3", "install.key", "attribution.yml"):
+        source = settings.data_dir / name
+        if source.is_file():
+            shutil.copy2(source, to / name)
+            copied.append(name)
+    return f"Copied {', '.join(copied)} to {to}. To restore, point HALVE_DATA_DIR at a copy of that folder."

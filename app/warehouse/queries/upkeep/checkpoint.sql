@@ -1,0 +1,2 @@
+-- Writes everything committed into the files themselves, so that they can be copied.
+CHECKPOINT

@@ -1,0 +1,2 @@
+-- Records in quarantine. Columns: records.
+SELECT count(*) AS records FROM quarantine

@@ -1,0 +1,129 @@
+"""Small answers of the command line as text: an inspection, a replay, quotes, sources, a summary, checks."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from app.warehouse.quoting import Quote
+
+
+def inspection(lines: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """One paragraph a record: what it is, its classes, its cost and where that comes from."""
+    for line in lines:
+        if line["kind"] == "request":
+            yield from _request(line)
+        elif line["kind"] == "rejected":
+            yield f"{_place(line)}  REJECTED  {_clean(line['reason'])}"
+        else:
+            yield from _proposal(line)
+
+
+def _request(line: Mapping[str, Any]) -> Iterator[str]:
+    classes = ", ".join(f"{name} {count:,}" for name, count in line["tokens"].items() if count is not None)
+    cost = "unknown" if line["cost_usd"] is None else f"${line['cost_usd']}"
+    yield f"{_place(line)}  {_clean(line['model'] or 'no model')}  {line['status']}  {line['start'] or 'no time'}"
+    yield f"    {classes or 'no usage'}"
+    yield f"    {cost}  {line['cost_state']}  {_clean(line['price_row'] or 'no price row')}"
+    if line["warnings"]:
+        yield f"    warnings: {_clean(' '.join(line['warnings']))}"
+
+
+def _proposal(line: Mapping[str, Any]) -> Iterator[str]:
+    yield f"{_clean(line['origin']['file'])}  UNKNOWN LAYOUT. This column map would be used:"
+    for field, column in line["column_map"].items():
+        yield f"    {field} = {_clean(str(column))}"
+    yield "    Save it (field = column, one a line), correct it, and pass it with --map FILE."
+
+
+def _place(line: Mapping[str, Any]) -> str:
+    return f"{_clean(line['origin']['file'])}:{line['origin']['line']}"
+
+
+def replay(result: Mapping[str, Any]) -> str:
+    """The totals of a replay, and one row a scope where asked."""
+    head = f"{'scope':<40}{'requests':>10}{'blocks':>12}{'hit':>12}{'tokens':>16}{'hit':>16}{'rate':>9}"
+    rows = [_replay_row("all", result)]
+    rows += [_replay_row(_clean(str(row["name"])), row) for row in result["by_scope"]]
+    return "\n".join([head, *rows])
+
+
+def _replay_row(name: str, row: Mapping[str, Any]) -> str:
+    def cell(value: int | None, width: int) -> str:
+        return f"{'n/a' if value is None else format(value, ','):>{width}}"
+
+    rate = "n/a" if row["hit_rate"] is None else f"{row['hit_rate']:.2%}"
+    return (
+        f"{name[:39]:<40}{cell(row['requests'], 10)}{cell(row['blocks'], 12)}{cell(row['hit_blocks'], 12)}"
+        f"{cell(row['tokens'], 16)}{cell(row['hit_tokens'], 16)}{rate:>9}"
+    )
+
+
+def quotes(lines: Sequence[Quote]) -> Iterator[str]:
+    """One line a quote: id, dollars, state, price rows."""
+    for quote in lines:
+        usd = "unpriced" if quote.usd is None else f"${quote.usd}"
+        rows = _clean(", ".join(quote.price_rows))
+        yield f"{_clean(quote.id):<24}{usd:>18}  {quote.state:<10}  {rows}{_said(quote.warning)}"
+
+
+def _said(warning: str | None) -> str:
+    return "" if warning is None else f"  ({_clean(warning)})"
+
+
+def summary(counts: Mapping[str, Any]) -> str:
+    """What an ingest did, in numbers that add up."""
+    if counts["handed_to_service"]:
+        return f"{counts['shards']} shards handed to the running service; it takes them in within seconds."
+    text = (
+        f"{counts['read']:,} read = {counts['stored']:,} stored + {counts['updated']:,} updated + "
+        f"{counts['merged']:,} there already + {counts['benign']:,} no requests + {counts['rejected']:,} rejected "
+        f"({counts['files']:,} files, {counts['skipped']:,} unchanged)"
+    )
+    problems = [f"  {_clean(problem)}" for problem in counts["problems"]]
+    return "\n".join([text, *problems])
+
+
+def sources(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Configured sources with their state."""
+    if not rows:
+        return "No source is configured. `halve sources add litellm` or `halve sources add folder` adds one."
+    return "\n".join(
+        f"{_clean(row['name']):<24}{row['kind']:<10}{row['state']:<9}{_moment(row['last_run_us']):<22}"
+        f"{_clean(row['error'] or '')}"
+        for row in rows
+    )
+
+
+def _moment(us: int | None) -> str:
+    return "never" if us is None else datetime.fromtimestamp(us / 1e6, UTC).strftime("%Y-%m-%d %H:%M:%SZ")
+
+
+def checks(rows: Sequence[Mapping[str, Any]]) -> str:
+    """The checks of the data folder, one a line."""
+    return "\n".join(f"{'ok  ' if row['ok'] else 'FAIL'}  {row['name']}: {_clean(row['message'])}" for row in rows)
+
+
+def plan(document: Mapping[str, Any]) -> str:
+    """The stored plan: the joint total and one line a finding."""
+    joint = document["joint_usd"]
+    between = "" if joint["p10"] is None else f" (P10 ${joint['p10']}, P90 ${joint['p90']})"
+    lines = [
+        f"Joint saving ${joint['p50']}{between} of ${document['before_usd']}, {document['basis']}",
+        f"Potential without evidence (grade D): ${document['potential_usd']}",
+        "",
+    ]
+    lines += [
+        f"{row['lever']:<16}{row['grade']}  share ${row['allocated_usd']}  alone ${row['standalone_usd']}  "
+        f"last ${row['last_in_usd']}  {row['requests']:,} requests  {_clean(row['scope'])}"
+        for row in document["levers"]
+    ]
+    return "\n".join(lines)
+
+
+def _clean(text: str) -> str:
+    """Names come from logs: nothing of them may move the cursor of a terminal."""
+    return "".join(char if char.isprintable() else "?" for char in text)
