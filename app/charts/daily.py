@@ -78,7 +78,6 @@ def stacked_days(
                     "type": "nominal",
                     "title": None,
                     "scale": {"domain": list(order), "range": [colour(palette, item) for item in series]},
-                    "legend": {"orient": "top", "columns": 4},
                 },
                 "order": {"field": "place"},
                 "opacity": {"condition": {"test": "datum.unfinished", "value": 0.45}, "value": 1},

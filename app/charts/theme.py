@@ -91,6 +91,8 @@ def config(palette: Palette) -> dict[str, Any]:
             "symbolType": "square",
             "symbolSize": 80,
             "labelLimit": 180,
+            "orient": "top",
+            "columns": 4,
             "columnPadding": 16,
         },
         "text": {"color": palette.ink, "fontSize": 12},

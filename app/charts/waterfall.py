@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from app.charts.theme import Palette
 
 
+# Labels stand right of their bars; the axis goes on by a quarter, so that they fit on a phone too.
+ROOM_FOR_LABELS = 1.25
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """One bar from `from_usd` to `to_usd` (for drawing only); `label` is the figure as the page writes it."""
@@ -39,11 +43,12 @@ def waterfall(name: str, title: str, summary: str, steps: Sequence[Step]) -> Cha
         for place, step in enumerate(steps)
     ]
     names = [step.name for step in steps]
+    furthest = max((max(step.from_usd, step.to_usd) for step in steps), default=0.0) or 1.0
 
     def draw(palette: Palette) -> dict[str, Any]:
         y = {"field": "step", "type": "nominal", "sort": names, "title": None}
         return {
-            "height": {"step": 30},
+            "height": 30 * len(names),
             "data": {"values": values},
             "encoding": {"y": {**y, "axis": {"domain": False, "ticks": False, "labelLimit": 170, "labelFontSize": 12}}},
             "layer": [
@@ -55,6 +60,7 @@ def waterfall(name: str, title: str, summary: str, steps: Sequence[Step]) -> Cha
                             "type": "quantitative",
                             "title": None,
                             "axis": {"format": "$~s", "tickCount": 4, "domain": False, "ticks": False},
+                            "scale": {"domain": [0, furthest * ROOM_FOR_LABELS], "nice": False},
                         },
                         "x2": {"field": "to_usd"},
                         "color": {

@@ -19,6 +19,7 @@ class Column:
     label: str
     kind: Literal["text", "number"] = "text"
     help: str = ""
+    width: Literal["", "mid", "wide"] = ""
     sort: str = ""
 
 

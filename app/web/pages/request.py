@@ -138,7 +138,7 @@ def _cost_table(detail: RequestDetail) -> Table:
         "cost",
         "Why this cost?",
         (
-            Column("class", "Token class"),
+            Column("class", "Token class", width="mid"),
             Column("tokens", "Tokens", "number"),
             Column("usd_per_million_tokens", "× rate per million", "number"),
             Column("cost_usd", "= Cost", "number"),
@@ -282,7 +282,7 @@ def _around_table(context: Context, detail: RequestDetail) -> tuple[Table, ...]:
             "Around it in the session",
             (
                 Column("key", "Request"),
-                Column("start", "Start"),
+                Column("start", "Start", width="mid"),
                 Column("status", "Status"),
                 Column("tokens_in", "Input", "number"),
                 Column("tokens_cached", "Cached", "number"),

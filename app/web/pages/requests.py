@@ -123,9 +123,9 @@ def _table(context: Context, found: RequestPage) -> Table:
         "Requests",
         (
             Column("key", "Request"),
-            Column("start", "Start", sort="time"),
-            Column("feature", "Feature"),
-            Column("model", "Model"),
+            Column("start", "Start", sort="time", width="mid"),
+            Column("feature", "Feature", width="mid"),
+            Column("model", "Model", width="mid"),
             Column("status", "Status"),
             Column("tokens_in", "Input", "number", "All prompt tokens, cached ones included", sort="input"),
             Column("tokens_cached", "Cached", "number", "Of them read from a cache", sort="cached"),

@@ -135,9 +135,12 @@ def _about(context: Context, plan: PlanResult) -> str:
 
 
 FINDING_COLUMNS: Final = (
-    Column("headline", "What to do"),
+    Column("headline", "What to do", width="wide"),
     Column("lever", "Lever"),
-    Column("scope", "Where"),
+    Column("scope", "Where", width="mid"),
+)
+GRADE_NOTE: Final = (
+    "Grades: " + "; ".join(f"{grade} {text.partition(' · ')[2]}" for grade, text in GRADES.items()) + "."
 )
 KIND_COLUMNS: Final = (
     Column("grade", "Grade", help="A fact, B simulation, C sampled evidence, D prior"),
@@ -171,6 +174,7 @@ def _findings_table(context: Context, scale: Scale, items: tuple[Finding, ...], 
             )
             for item in items
         ),
+        frame_note=GRADE_NOTE,
         empty=_none(status),
     )
 
@@ -209,7 +213,7 @@ def _what(context: Context, item: Finding) -> tuple[Cell, ...]:
 
 def _kind(item: Finding) -> tuple[Cell, ...]:
     return (
-        Cell(item.grade, item.grade, note=GRADES[item.grade].partition(" · ")[2]),
+        Cell(item.grade, item.grade),
         cells.text(item.effort),
         cells.text(item.risk),
         Cell(item.reversible, "yes" if item.reversible else "no"),
@@ -241,9 +245,7 @@ def _steps_table(plan: PlanResult, scale: Scale) -> Table:
             Column("amount_usd", "Amount", "number"),
             Column("left_usd", "Left", "number"),
         ),
-        tuple(
-            (cells.text(name), scale.cell(amount), scale.cell(after)) for name, amount, _, after in _steps(plan)
-        ),
+        tuple((cells.text(name), scale.cell(amount), scale.cell(after)) for name, amount, _, after in _steps(plan)),
     )
 
 
@@ -293,7 +295,7 @@ def _levers_table(plan: PlanResult) -> Table:
         (
             Column("lever", "Lever"),
             Column("state", "Data"),
-            Column("why", "What is missing, and what to do"),
+            Column("why", "What is missing, and what to do", width="wide"),
             Column("facts", "What it looked at"),
         ),
         tuple(rows),

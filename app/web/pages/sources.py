@@ -107,9 +107,9 @@ def _sources_table(context: Context, sources: tuple[SourceFreshness, ...], taken
         "sources",
         "What is here",
         (
-            Column("source", "Source"),
+            Column("source", "Source", width="mid"),
             Column("format", "Format"),
-            Column("complete_to", "Complete to"),
+            Column("complete_to", "Complete to", width="mid"),
             Column("requests", "Requests", "number"),
             Column("files", "Files", "number"),
             Column("records_read", "Records read", "number", "Lines or objects; several can belong to one request"),
@@ -178,7 +178,7 @@ def _rejected_table(context: Context) -> Table:
             Column("file", "File"),
             Column("line", "Line", "number"),
             Column("reason", "Reason"),
-            Column("head", "Beginning of the record, secrets removed"),
+            Column("head", "Beginning of the record, secrets removed", width="wide"),
             Column("seen", "Seen"),
         ),
         tuple(

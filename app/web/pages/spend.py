@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from app.analysis import coverage as covered
@@ -12,7 +13,7 @@ from app.charts.daily import DayPoint, stacked_days
 from app.charts.theme import Series as Drawn
 from app.core.money import usd, usd_text
 from app.core.view import previous
-from app.web import cells
+from app.web import cells, plans
 from app.web import format as show
 from app.web.frame import DIMENSION_LABELS, nothing_to_see
 from app.web.page import Content, Context, Empty, Page
@@ -86,8 +87,18 @@ class UnitChoice:
 
 
 @dataclass(frozen=True, slots=True)
+class Found:
+    """What the newest plan would save, in a line."""
+
+    saving: str
+    text: str
+    href: str
+
+
+@dataclass(frozen=True, slots=True)
 class Model:
     figures: tuple[Figure, ...]
+    found: Found | None
     compared_with: str
     gaps: tuple[Gap, ...]
     units: tuple[UnitChoice, ...]
@@ -112,6 +123,7 @@ def build(context: Context) -> Content:
         "Spend",
         model=Model(
             figures=_figures(ranking.total, earlier),
+            found=_found(context),
             compared_with=_compared_with(context, before, why_not),
             gaps=_gaps(context, coverage),
             units=(
@@ -190,6 +202,20 @@ def _figures(now: Figures, before: Figures | None) -> tuple[Figure, ...]:
     )
 
 
+def _found(context: Context) -> Found | None:
+    plan = plans.current(context)
+    if plan is None:
+        return None
+    scale = plans.Scale(plan)
+    open_now = sum(item.status == "open" for item in plan.findings)
+    return Found(
+        scale.headline(plan.joint.p50),
+        f"could be saved {scale.unit}, {show.share(Decimal(plan.joint.p50), Decimal(plan.before_usd))} of "
+        f"{scale.headline(plan.before_usd)} ({show.plural(open_now, 'open finding')}, each dollar counted once)",
+        context.url("/savings"),
+    )
+
+
 def _gaps(context: Context, coverage: Coverage) -> tuple[Gap, ...]:
     unassigned = context.with_filter("feature", UNASSIGNED, by="model")
     unpriced_share = None if coverage.priced_share is None else 1 - coverage.priced_share
@@ -213,13 +239,12 @@ def _by_table(context: Context, ranking: Ranking, series: Series, unit: str) -> 
     colours = {item.name: item.colour for item in _drawn(series)}
     label = DIMENSION_LABELS[ranking.dimension]
     columns = (
-        Column("name", label),
+        Column("name", label, width="mid"),
         Column("cost_usd", "Cost", "number"),
         Column("share", "Share", "number"),
         *(
             Column(f"{key}_{'usd' if unit == 'usd' else 'tokens'}", name, "number", PART_HELP[key])
-            for key, name, classes, _ in PARTS
-            if unit == "usd" or classes
+            for key, name, classes, _ in _parts(ranking.total, unit)
         ),
         Column("requests", "Requests", "number"),
         Column("cost_per_request_usd", "Per request", "number"),
@@ -249,6 +274,11 @@ def _by_table(context: Context, ranking: Ranking, series: Series, unit: str) -> 
     )
 
 
+def _parts(total: Figures, unit: str) -> tuple[tuple[str, str, tuple[str, ...], str], ...]:
+    """The cost parts that a table shows: searches and fees only where there are any, and only in dollars."""
+    return tuple(part for part in PARTS if part[2] or (unit == "usd" and total.parts.get(part[3])))
+
+
 def _name_cell(context: Context, dimension: str, name: str, colour: int | str | None) -> Cell:
     """A value that leads one step down: feature to model, anything else to feature, at last to the requests."""
     steps = [step for step in ("feature", "model") if step != dimension and not context.filtered_to(step)]
@@ -259,12 +289,11 @@ def _name_cell(context: Context, dimension: str, name: str, colour: int | str | 
 
 def _figures_row(name: Cell, figures: Figures, total: Figures, unit: str, context: Context) -> tuple[Cell, ...]:
     if unit == "usd":
-        parts = [cells.money(figures.parts.get(part)) for _, _, _, part in PARTS]
+        parts = [cells.money(figures.parts.get(part)) for _, _, _, part in _parts(total, unit)]
     else:
         parts = [
             cells.tokens(_known_sum([figures.tokens.get(item) for item in classes]))
-            for _, _, classes, _ in PARTS
-            if classes
+            for _, _, classes, _ in _parts(total, unit)
         ]
     per_request = None if figures.tokens_per_request is None else round(figures.tokens_per_request)
     listed = context.url("/requests", context.with_filter(context.view.by, str(name.value))) if name.href else ""
@@ -352,7 +381,7 @@ def _moved_table(context: Context, before: Period) -> Table:
         "moved",
         "What moved",
         (
-            Column("name", label),
+            Column("name", label, width="mid"),
             Column("before_usd", "Before", "number"),
             Column("now_usd", "Now", "number"),
             Column("change_usd", "Change", "number"),
