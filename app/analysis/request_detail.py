@@ -54,6 +54,27 @@ class Charge:
 
 
 @dataclass(frozen=True, slots=True)
+class PriceRow:
+    """The row of the price book that priced a request.
+
+    `rates` maps token classes, and `fees` units (web_search, request, ...), to pico-USD each; only known ones are in.
+    `ctx` is '' for standard terms, else batch, flex, a region, a contract. Validity is half-open, microseconds UTC.
+    """
+
+    price_row: str
+    book: str
+    provider: str
+    model: str
+    ctx: str
+    valid_from_us: int
+    valid_to_us: int
+    source: str
+    status: str
+    rates: Mapping[str, Decimal]
+    fees: Mapping[str, Decimal]
+
+
+@dataclass(frozen=True, slots=True)
 class Phases:
     """Prefill (reading the prompt, until the first token) beside decode (writing the answer token by token).
 
@@ -119,6 +140,7 @@ class RequestDetail:
     billing: str
     parts: Mapping[str, int | None]
     charges: tuple[Charge, ...]
+    price: PriceRow | None
     phases: Phases
     billed_parts: tuple[BilledPart, ...]
     segments: tuple[Segment, ...]
@@ -142,12 +164,14 @@ def request_detail(session: Session, request_key: int) -> RequestDetail:
     row = rows_of(session, [request_key])[0]
     billing = session.rows("requests.billing", source=row.source)
     before, after = _neighbours(session, facts)
+    price = _price_row(session, facts)
     return RequestDetail(
         row=row,
         facts=facts,
         billing=str(billing[0][0]) if billing and billing[0][0] is not None else "unknown",
         parts={name: facts[name] for name in COST_PARTS},
-        charges=charges(facts, {}),
+        charges=charges(facts, {} if price is None else price.rates),
+        price=price,
         phases=phases(facts, row),
         billed_parts=_billed_parts(session, request_key),
         segments=tuple(
@@ -159,7 +183,7 @@ def request_detail(session: Session, request_key: int) -> RequestDetail:
     )
 
 
-def charges(facts: Mapping[str, Any], rates: Mapping[str, Decimal | None]) -> tuple[Charge, ...]:
+def charges(facts: Mapping[str, Any], rates: Mapping[str, Decimal]) -> tuple[Charge, ...]:
     """The token classes of a request with tokens in them, in the order of the record."""
     used = [name for name in TOKEN_CLASSES if facts[name]]
     alone = {part for part in COST_PARTS if sum(PART_OF_CLASS[name] == part for name in used) == 1}
@@ -190,6 +214,32 @@ def phases(facts: Mapping[str, Any], row: RequestRow) -> Phases:
         tokens_out=out,
         tpot_us=decode_us / (out - 1) if timed and decode_us and out and out > 1 else None,
         tokens_per_second=out * _SECOND_US / decode_us if timed and decode_us and out else None,
+    )
+
+
+def _price_row(session: Session, facts: Mapping[str, Any]) -> PriceRow | None:
+    if facts["price_row"] is None:
+        return None
+    found = session.frame("requests.price_row", price_row=facts["price_row"], book=facts["price_book"]).to_dicts()
+    if not found:
+        return None
+    row = found[0]
+    known = {
+        name.removeprefix("r_"): value for name, value in row.items() if name.startswith("r_") and value is not None
+    }
+    classes = {name.removeprefix("tok_") for name in TOKEN_CLASSES}
+    return PriceRow(
+        price_row=row["price_row"],
+        book=row["book"],
+        provider=row["provider"],
+        model=row["price_model"],
+        ctx=row["ctx"],
+        valid_from_us=row["valid_from_us"],
+        valid_to_us=row["valid_to_us"],
+        source=row["source"],
+        status=row["status"],
+        rates={f"tok_{name}": rate for name, rate in known.items() if name in classes},
+        fees={name: rate for name, rate in known.items() if name not in classes},
     )
 
 

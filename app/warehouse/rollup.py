@@ -32,6 +32,12 @@ class Difference:
     rollup: int | None
 
 
+def bucket(session: Session) -> int | None:
+    """The width of the buckets in microseconds, None before the first fill."""
+    rows = session.rows("rollup.bucket")
+    return int(rows[0][0]) if rows else None
+
+
 def rebuild(session: Session, *, from_us: int = 0, to_us: int = _END_OF_TIME, bucket_us: int | None = None) -> None:
     """Fill both roll-ups from the facts, whole or for the buckets that [from_us, to_us) touches.
 
@@ -41,8 +47,7 @@ def rebuild(session: Session, *, from_us: int = 0, to_us: int = _END_OF_TIME, bu
     Raises:
         UsageError: another bucket width for a part of the time.
     """
-    rows = session.rows("rollup.bucket")
-    standing = int(rows[0][0]) if rows else None
+    standing = bucket(session)
     width = bucket_us or standing or HOUR_US
     whole = from_us <= 0 and to_us >= _END_OF_TIME
     if standing is not None and width != standing and not whole:
@@ -57,23 +62,21 @@ def rebuild(session: Session, *, from_us: int = 0, to_us: int = _END_OF_TIME, bu
 
 def rebuild_for(session: Session, starts_us: pl.Series) -> None:
     """Fill the buckets in which requests started (NULL: without a time); neighbouring buckets go together."""
-    rows = session.rows("rollup.bucket")
-    width = int(rows[0][0]) if rows else HOUR_US
+    width = bucket(session) or HOUR_US
     buckets = (starts_us.cast(pl.Int64).fill_null(0) // width).unique().sort().to_list()
     runs: list[tuple[int, int]] = []
-    for bucket in buckets:
-        if runs and runs[-1][1] == bucket:
-            runs[-1] = (runs[-1][0], bucket + 1)
+    for number in buckets:
+        if runs and runs[-1][1] == number:
+            runs[-1] = (runs[-1][0], number + 1)
         else:
-            runs.append((bucket, bucket + 1))
+            runs.append((number, number + 1))
     for first, last in runs:
         rebuild(session, from_us=first * width, to_us=last * width)
 
 
 def differences(session: Session, *, from_us: int = 0, to_us: int = _END_OF_TIME) -> list[Difference]:
     """The standing check: every bucket where roll-ups and facts disagree. Empty is proof that they agree."""
-    rows = session.rows("rollup.bucket")
-    width = int(rows[0][0]) if rows else HOUR_US
+    width = bucket(session) or HOUR_US
     found = [
         Difference(int(at_us), str(measure), _int(facts), _int(rollup))
         for name in ("spend_check", "latency_check")
@@ -82,6 +85,20 @@ def differences(session: Session, *, from_us: int = 0, to_us: int = _END_OF_TIME
         )
     ]
     return sorted(found, key=lambda item: (item.at_us, item.measure))
+
+
+def counts_agree(session: Session) -> bool:
+    """Whether both sides hold as many requests and dollars in all: cheap, and sees whatever moved them."""
+    facts, rolled, facts_pusd, rolled_pusd = session.rows("rollup.counts")[0]
+    return int(facts) == int(rolled) and int(facts_pusd) == int(rolled_pusd)
+
+
+def repair(session: Session) -> list[Difference]:
+    """Fill the buckets that the standing check names; returns what it found."""
+    found = differences(session)
+    if found:
+        rebuild_for(session, pl.Series([item.at_us for item in found], dtype=pl.Int64))
+    return found
 
 
 def _int(value: object) -> int | None:

@@ -1,0 +1,6 @@
+-- Requests and known cost in the facts and in spend_hour: facts, rollup, facts_pusd, rollup_pusd. One row.
+SELECT
+    (SELECT count(*) FROM requests) AS facts,
+    (SELECT coalesce(sum(requests), 0) FROM spend_hour) AS rollup,
+    (SELECT coalesce(sum(cast(cost_pusd AS DECIMAL(38, 0))), 0) FROM requests) AS facts_pusd,
+    (SELECT coalesce(sum(cast(cost_pusd AS DECIMAL(38, 0))), 0) FROM spend_hour) AS rollup_pusd
