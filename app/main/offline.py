@@ -123,7 +123,9 @@ def _call(event: UsageEvent, place: Origin) -> TraceCall:
     text = None
     if event.prefix_hashes is None:
         parts = event.prompt or ()
-        text = "\x00".join(f"{part.role}\x00{part.text}" for part in parts).encode("utf-8", "surrogatepass")
+        # a trace's prompt is one part; its share of bytes must not count a role that the trace does not have
+        whole = parts[0].text if len(parts) == 1 else "\x00".join(f"{part.role}\x00{part.text}" for part in parts)
+        text = whole.encode("utf-8", "surrogatepass")
     return TraceCall(
         start_us=event.start_us or 0,
         session=event.session_id or place.file,
