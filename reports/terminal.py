@@ -82,32 +82,46 @@ def _head(console: Console, made: AnalysisDocument) -> None:
 
 
 def _spend(console: Console, title: str, rows: Sequence[Row], made: AnalysisDocument, *, wide: bool) -> None:
-    table = _table(title)
-    table.add_column(title.rsplit(" ", 1)[1], overflow="ellipsis", no_wrap=True, ratio=1, min_width=12)
-    names = ["cost", "share", "input", "cached", "written", "output"] + (["reasoning", "other"] if wide else [])
-    for name in [*names, "requests", "per call"] if wide else [*names, "requests"]:
-        table.add_column(name, justify="right", no_wrap=True)
     shown, rest = rows[:_MOST_ROWS], rows[_MOST_ROWS:]
-    for row in shown:
-        parts = [row.input_usd, row.cache_read_usd, row.cache_write_usd, row.output_usd]
-        if wide:
-            parts += [row.reasoning_usd, row.other_usd]
-        else:
-            # a narrow table has no room for reasoning and fees: they are output and input to the reader
-            parts[3] = _added(row.output_usd, row.reasoning_usd)
-            parts[0] = _added(row.input_usd, row.other_usd)
-        cells = [_cost(row), _of(row.cost_usd, made.cost_usd), *(_amount(part) for part in parts), count(row.requests)]
-        if wide:
-            cells.append(unit_money(row.cost_per_request_usd))
-        table.add_row(_plain(row.name), *cells)
+    parts = {name: cells for name, cells in _parts(shown, wide=wide).items() if any(cells)}
+    table = _table(title)
+    longest = max((len(row.name) for row in shown), default=0)
+    name_width = min(max(longest, 10), 36 if wide else 22)
+    table.add_column(title.rsplit(" ", 1)[1], overflow="ellipsis", no_wrap=True, ratio=1, min_width=name_width)
+    for name in ["cost", "share", *parts, "requests"] + (["per call"] if wide else []):
+        table.add_column(name, justify="right", no_wrap=True)
+    for place, row in enumerate(shown):
+        cells = [_cost(row), _of(row.cost_usd, made.cost_usd), *(column[place] for column in parts.values())]
+        cells.append(count(row.requests))
+        table.add_row(_plain(row.name), *cells, *([unit_money(row.cost_per_request_usd)] if wide else []))
     if rest:
         cost = _added(*(row.cost_usd for row in rest))
-        blank = [""] * (6 if wide else 4)
-        cells = [money(cost), _of(cost, made.cost_usd), *blank, count(sum(row.requests for row in rest))]
+        cells = [money(cost), _of(cost, made.cost_usd), *("" for _ in parts), count(sum(row.requests for row in rest))]
         table.add_row(_plain(f"other ({len(rest)})"), *cells)
     console.print(table)
     if any(row.unpriced_requests and row.cost_usd is not None for row in shown):
-        console.print(_plain("  + has requests without a price, which are not in its cost"), style="dim")
+        _say(console, "+ has requests without a price, which are not in its cost")
+
+
+def _parts(rows: Sequence[Row], *, wide: bool) -> dict[str, list[str]]:
+    """The cost parts as columns; a narrow text adds reasoning to the output and fees to the input."""
+    if wide:
+        amounts = {
+            "input": [row.input_usd for row in rows],
+            "cached": [row.cache_read_usd for row in rows],
+            "written": [row.cache_write_usd for row in rows],
+            "output": [row.output_usd for row in rows],
+            "reasoning": [row.reasoning_usd for row in rows],
+            "other": [row.other_usd for row in rows],
+        }
+    else:
+        amounts = {
+            "input": [_added(row.input_usd, row.other_usd) for row in rows],
+            "cached": [row.cache_read_usd for row in rows],
+            "written": [row.cache_write_usd for row in rows],
+            "output": [_added(row.output_usd, row.reasoning_usd) for row in rows],
+        }
+    return {name: [_amount(amount) for amount in column] for name, column in amounts.items()}
 
 
 def _unpriced(console: Console, made: AnalysisDocument) -> None:
