@@ -21,12 +21,9 @@ def read_usage(usage: dict[str, Any], event: UsageEvent, warnings: list[str]) ->
         _read_counters(usage, event, warnings)
     tools = usage.get("server_tool_use")
     if type(tools) is dict:
-        units = {
-            name: float(value)
-            for key, name in (("web_search_requests", "web_search"), ("web_fetch_requests", "web_fetch"))
-            if (value := count(tools.get(key), name, warnings))
-        }
-        event.units = units or None
+        searches = count(tools.get("web_search_requests"), "web_search", warnings)
+        if searches:  # fetches carry no fee of their own
+            event.units = {"web_search": float(searches)}
     tier = usage.get("service_tier")
     if type(tier) is str and tier:
         event.service_tier = tier

@@ -11,6 +11,7 @@ from ingest.formats.fields import compact, integer, text
 from ingest.formats.openai_chat import error_text
 from ingest.formats.times import instant, span_us
 
+MAX_TAG: Final = 512
 _MS: Final = 1_000
 _S: Final = 1_000_000
 STATUSES: Final[dict[str, Status]] = {
@@ -53,14 +54,16 @@ def dress(event: UsageEvent, exchange: Exchange, warnings: list[str]) -> None:
 
 
 def read_tags(value: Any, tags: dict[str, str]) -> None:
-    """Add tags given as an object, as a list of `name:value` texts, or as JSON text of either."""
+    """Add tags given as an object or as a list of `name:value` texts; values above MAX_TAG are content, no tags."""
     if type(value) is dict:
         for key, given in value.items():
             if given is not None and given != "":
-                tags[key] = given if type(given) is str else compact(given)
+                plain = given if type(given) is str else compact(given)
+                if len(plain) <= MAX_TAG:
+                    tags[key] = plain
     elif type(value) is list:
         for item in value:
-            if type(item) is str and item:
+            if type(item) is str and 0 < len(item) <= MAX_TAG:
                 name, colon, given = item.partition(":")
                 tags[name if colon and given else item] = given if colon and given else "true"
 

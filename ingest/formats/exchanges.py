@@ -35,6 +35,12 @@ _OBJECTS: Final = {
     "response": "openai_responses",
     "text_completion": "openai_completions",
 }
+_OTHERS: Final = {
+    "usageMetadata": "a Gemini response",
+    "usage_metadata": "a Gemini or LangChain response",
+    "inputTextTokenCount": "a Bedrock Titan response",
+    "stopReason": "a Bedrock Converse response",
+}
 _PLACES: Final = {
     "/chat/completions": "openai_chat",
     "/responses": "openai_responses",
@@ -66,7 +72,11 @@ def layout_of(exchange: Exchange) -> str:
     """The name of the layout that reads this exchange; else what it is, in words."""
     response = exchange.response
     if exchange.chunks is not None:
-        return _layout_of_stream(exchange.chunks)
+        streamed = _layout_of_stream(exchange.chunks)
+        if streamed in _BY_NAME or exchange.request is None:
+            return streamed
+        asked = _layout_of_request(exchange.request, exchange.outer)
+        return asked if asked in _BY_NAME else streamed  # a stream of nothing but an error
     if response is not None:
         kind = response.get("object")
         if type(kind) is str:
@@ -74,6 +84,9 @@ def layout_of(exchange: Exchange) -> str:
         found = _layout_of_place(exchange.outer) or _layout_of_body(response, wrapped=bool(exchange.outer))
         if found is not None:
             return found
+        for key, name in _OTHERS.items():
+            if key in response:
+                return name
     if exchange.request is not None:
         return _layout_of_request(exchange.request, exchange.outer)
     place = exchange.outer.get("path") or exchange.outer.get("url")

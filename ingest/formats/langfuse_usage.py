@@ -59,7 +59,7 @@ def read_usage(usage: dict[str, Any], event: UsageEvent, warnings: list[str]) ->
 
 
 def _read_map(usage: dict[str, Any], event: UsageEvent, warnings: list[str], write_class: str) -> None:
-    numbers = {key: value for key, given in usage.items() if (value := count(given, str(key), warnings)) is not None}
+    numbers = {key: value for key, given in usage.items() if (value := count(given, _code(key), warnings)) is not None}
     total = numbers.pop("total", None)
     event.tok_total_reported = total
     given_in, given_out = numbers.pop("input", None), numbers.pop("output", None)
@@ -68,7 +68,7 @@ def _read_map(usage: dict[str, Any], event: UsageEvent, warnings: list[str], wri
     for key, value in numbers.items():
         name = _CLASSES.get(key)
         if name is None:
-            warnings.append(f"unknown_class:{key}"[:80])
+            warnings.append(f"unknown_class:{_code(key)}")
         else:
             name = write_class if name == "write" else name
             classes[name] = classes.get(name, 0) + value
@@ -84,6 +84,11 @@ def _read_map(usage: dict[str, Any], event: UsageEvent, warnings: list[str], wri
     event.tok_output = given_out if inside or not plain else (given_out or 0) + plain
     for name, value in classes.items():
         setattr(event, name, value)
+
+
+def _code(key: str) -> str:
+    """A key as part of a warning's code: short and without spaces."""
+    return "_".join(key.split())[:60]
 
 
 def _sum_of(classes: dict[str, int], *, output: bool) -> int:

@@ -70,7 +70,7 @@ def _read_request(request: dict[str, Any], event: UsageEvent) -> None:
     if get("stop") is not None:
         event.stop = get("stop") if type(get("stop")) is str else compact(get("stop"))
     given = get("prompt") if "prompt" in request else get("input")
-    texts = given if type(given) is list else [given]
+    texts = given if type(given) is list and not (given and type(given[0]) is int) else [given]  # tokens are one text
     event.prompt = [
         Part("user", "text", piece if type(piece) is str else compact(piece)) for piece in texts if piece is not None
     ]

@@ -19,7 +19,7 @@ _OWN_KEYS: Final = frozenset(
     (
         "model", "input", "instructions", "tools", "max_output_tokens", "temperature", "top_p", "stream", "user",
         "metadata", "store", "service_tier", "safety_identifier", "background", "include", "stream_options", "text",
-        "reasoning", "timeout", "extra_headers", "previous_response_id", "litellm_metadata", "api_key",
+        "reasoning", "timeout", "extra_headers", "litellm_metadata", "api_key",
     )
 )  # fmt: skip
 _STATUS: Final[dict[str, Status]] = {"failed": "error", "cancelled": "aborted"}
@@ -70,6 +70,8 @@ def _read_parameters(body: dict[str, Any], event: UsageEvent) -> None:
     if type(shape) is dict and type(shape.get("format")) is dict:
         event.response_format = text(shape["format"].get("type"))
     event.parent_id = text(get("previous_response_id"))
+    conversation = get("conversation")
+    event.session_id = text(conversation.get("id") if type(conversation) is dict else conversation)
 
 
 def _flattened(request: dict[str, Any]) -> dict[str, Any]:

@@ -150,3 +150,29 @@ def test_an_implausible_time_stays_unknown_and_is_named(one, value):
     event = one({"response": {**RESPONSE, "created": value}})
     assert event.start_us is None
     assert "bad_time:created" in event.warnings
+
+
+def test_a_stream_of_nothing_but_an_error_is_a_failed_call(one):
+    text = 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"busy"}}\n\n'
+    event = one({"request": {"model": "claude-x", "system": "s", "messages": []}, "response": text, "status": 529})
+    assert (event.status, event.error, event.model) == ("error", "overloaded_error: busy", "claude-x")
+    assert tokens_in(event) is None
+    assert event.not_billed is False
+
+
+def test_long_metadata_is_content_and_no_tag(one):
+    event = one({"request": REQUEST, "response": RESPONSE, "metadata": {"note": "x" * 5000, "release": "r1"}})
+    assert event.tags == {"release": "r1"}
+
+
+@pytest.mark.parametrize(
+    ("body", "name"),
+    [
+        ({"candidates": [], "usageMetadata": {"promptTokenCount": 1}}, "Gemini"),
+        ({"object": "thread.run", "usage": {"prompt_tokens": 1}}, "Assistants"),
+        ({"object": "batch", "status": "completed"}, "batch"),
+    ],
+)
+def test_bodies_of_other_endpoints_are_rejected_by_name(read, body, name):
+    (item,) = read({"response": body}, form="openai_chat")
+    assert name in item.reason

@@ -197,6 +197,7 @@ def check(items):
             assert getattr(item, name) is None or type(getattr(item, name)) is str, name
         assert all(type(part.text) is str and type(part.kind) is str for part in item.prompt or [])
         assert all(type(key) is str and type(value) is str for key, value in (item.tags or {}).items())
+        assert all(warning and " " not in warning for warning in item.warnings or [])
         flagged = {"sum_mismatch", "inconsistent_usage"} & set(item.warnings or [])
         if item.tok_total_reported is not None and tokens_in(item) is not None and not flagged:
             assert tokens_in(item) + (tokens_out(item) or 0) == item.tok_total_reported or any(

@@ -100,3 +100,11 @@ def test_the_state_of_a_response_is_its_outcome(one, state, details, status, rea
 def test_searches_are_counted_as_units(one):
     event = one({**RESPONSE, "tool_usage": {"web_search": {"num_requests": 2}}})
     assert event.units == {"web_search": 2.0}
+
+
+def test_calls_that_continue_other_responses_are_no_repeats_of_each_other(one):
+    first = one({"request": {**REQUEST, "previous_response_id": "resp_a"}, "response": RESPONSE})
+    second = one({"request": {**REQUEST, "previous_response_id": "resp_b"}, "response": RESPONSE})
+    assert first.prompt == second.prompt
+    assert first.params != second.params
+    assert first.parent_id == "resp_a"
