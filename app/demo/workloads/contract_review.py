@@ -1,4 +1,4 @@
-"""Review of freight contracts by lawyers, through the gateway, which stores no prompts: only usage is known."""
+"""Review of freight contracts, each a new one, by lawyers and through the gateway, which stores no prompts here."""
 
 from __future__ import annotations
 
@@ -17,11 +17,9 @@ MODEL = "claude-sonnet-4-5"
 
 def make(scene: Scene) -> Iterator[Line]:
     talk, load = scene.rng("talk"), scene.rng("load")
-    for number, start in enumerate(arrivals(scene.rng("arrivals"), scene.span, scene.requests, OFFICE, WORKDAYS)):
+    for start in arrivals(scene.rng("arrivals"), scene.span, scene.requests, OFFICE, WORKDAYS):
         prompt, written = between(talk, 4_000, 24_000), between(talk, 350, 1_900)
-        caller = Caller(
-            "contract-review", "legal", "production", "legal-desk", pick(talk, STAFF[:20]), f"matter-{number // 4:05d}"
-        )
+        caller = Caller("contract-review", "legal", "production", "legal-desk", pick(talk, STAFF[:20]))
         call = GatewayCall(
             request_id=f"chatcmpl-{talk.getrandbits(116):029x}",
             call_id=f"{talk.getrandbits(128):032x}",
