@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
-import threading
-import time
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import pytest
-import uvicorn
-from dashboard_company import NOW_US, Company, company
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
-
-from app.web.server import create_app
+from dashboard_company import company
+from dashboard_site import Site
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -50,31 +46,6 @@ def browser() -> Iterator[Browser]:
         running.close()
 
 
-class Site:
-    """A running dashboard: its address, and the company behind it."""
-
-    def __init__(self, made: Company) -> None:
-        self.company = made
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        self.url = f"http://127.0.0.1:{port}"
-        config = uvicorn.Config(create_app(made.deps), host="127.0.0.1", port=port, log_level="warning", lifespan="off")
-        self.server = uvicorn.Server(config)
-        self.thread = threading.Thread(target=self.server.run, daemon=True)
-
-    def start(self) -> None:
-        self.thread.start()
-        deadline = time.monotonic() + 20
-        while not self.server.started:
-            assert time.monotonic() < deadline, "the server did not start"
-            time.sleep(0.02)
-
-    def stop(self) -> None:
-        self.server.should_exit = True
-        self.thread.join(timeout=10)
-
-
 @pytest.fixture(scope="module")
 def site() -> Iterator[Site]:
     running = Site(company(no_access_control=True, demo=True))
@@ -103,25 +74,27 @@ class Visit:
         return self.page
 
     def wait_for_charts(self) -> None:
-        self.page.wait_for_function("[...document.querySelectorAll('halve-chart')].every(c => 'drawn' in c.dataset)")
+        expect(self.page.locator("halve-chart:not([data-drawn])")).to_have_count(0, timeout=20_000)
 
 
 @pytest.fixture
-def visit(browser: Browser, site: Site) -> Iterator[Callable[..., Visit]]:
-    """Opens browser windows: `visit("phone")`, `visit("light", java_script_enabled=False)`."""
+def windows(browser: Browser) -> Iterator[Callable[..., Visit]]:
+    """Opens browser windows on a site: `windows(url, "phone")`, `windows(url, java_script_enabled=False)`."""
     contexts: list[BrowserContext] = []
 
-    def open_window(screen: str = "light", **options: object) -> Visit:
-        context = browser.new_context(**{**SCREENS[screen], **options})  # type: ignore[arg-type]
+    def open_window(url: str, screen: str = "light", **options: Any) -> Visit:
+        given: dict[str, Any] = {**SCREENS[screen], **options}
+        context = browser.new_context(**given)
         context.set_default_timeout(10_000)
         contexts.append(context)
-        return Visit(context, site.url)
+        return Visit(context, url)
 
     yield open_window
     for context in contexts:
         context.close()
 
 
-@pytest.fixture(scope="session")
-def now_us() -> int:
-    return NOW_US
+@pytest.fixture
+def visit(windows: Callable[..., Visit], site: Site) -> Callable[..., Visit]:
+    """Opens browser windows on the module's site: `visit("phone")`."""
+    return partial(windows, site.url)
