@@ -80,12 +80,12 @@ _PROMPT: Final = ("exact_key", "prefix_scope", "prompt_bytes")
 def merge(session: Session, arrivals: Arrivals, pricer: Pricer) -> pl.DataFrame:
     """Merge arrivals into the facts; returns shard_no, chunk_no, stored, updated of each chunk that changed any."""
     requests, renamed = _reduced(arrivals.requests)
-    session.register("incoming_keys", requests.select("request_key"))
-    standing = session.frame("ingest.standing")
-    session.unregister("incoming_keys")
+    standing = _standing(session, requests["request_key"])
     if standing.height:
         requests, more = _without_collisions(requests, standing)
-        renamed = pl.concat([renamed, more])
+        if more.height:
+            renamed = pl.concat([renamed, more])
+            standing = pl.concat([standing, _standing(session, more["new_key"])])
         taken = _against(requests, standing)
     else:
         taken = requests.with_columns(
@@ -98,6 +98,14 @@ def merge(session: Session, arrivals: Arrivals, pricer: Pricer) -> pl.DataFrame:
     return taken.group_by("shard_no", "chunk_no").agg(
         stored=pl.col("is_new").sum().cast(pl.Int64), updated=(~pl.col("is_new")).sum().cast(pl.Int64)
     )
+
+
+def _standing(session: Session, keys: pl.Series) -> pl.DataFrame:
+    """The stored rows of these keys."""
+    session.register("incoming_keys", pl.DataFrame({"request_key": keys}))
+    standing = session.frame("ingest.standing")
+    session.unregister("incoming_keys")
+    return standing
 
 
 def collision_key(key: int, identity: str) -> int:
@@ -186,7 +194,7 @@ def _against(requests: pl.DataFrame, standing: pl.DataFrame) -> pl.DataFrame:
     differs = [
         value.ne_missing(pl.col(f"{name}_standing"))
         for name, value in zip(columns, merged, strict=True)
-        if name not in _PLACE and f"{name}_standing" in joined.columns
+        if name not in (*_PLACE, "fullness") and f"{name}_standing" in joined.columns
     ]
     prompt_is_new = pl.col("prompt_bytes").is_not_null() & (
         pl.col("prompt_bytes_standing").is_null() | ~_keeps_prompt(fuller)
