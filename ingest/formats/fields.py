@@ -36,6 +36,8 @@ def _whole(value: Any) -> int | None:
             value = float(value) if len(value) < 40 else None
         except ValueError:
             return None
+    elif isinstance(value, Decimal) and value.is_finite():  # as Parquet gives numbers
+        value = float(value)
     if type(value) is float and math.isfinite(value) and value.is_integer():
         value = int(value)
     return value if type(value) is int and 0 <= value < _MAX_COUNT else None
@@ -47,6 +49,8 @@ def number(value: Any) -> float | None:
         return value if math.isfinite(value) else None
     if type(value) is int:
         return float(value) if abs(value) < _MAX_COUNT else None
+    if isinstance(value, Decimal):
+        return float(value) if value.is_finite() and abs(value) < _MAX_COUNT else None
     if type(value) is str and 0 < len(value) < 40:
         try:
             parsed = float(value)
@@ -78,7 +82,9 @@ def usd_text(value: Any, field: str, warnings: list[str]) -> str | None:
     if value is None or value == "":
         return None
     try:
-        amount = Decimal(str(value)) if isinstance(value, (int, float, str)) and type(value) is not bool else None
+        amount = (
+            Decimal(str(value)) if isinstance(value, (int, float, str, Decimal)) and type(value) is not bool else None
+        )
     except InvalidOperation:
         amount = None
     if amount is None or not amount.is_finite() or abs(amount) >= 10**6 or (amount and amount.adjusted() < -30):

@@ -22,14 +22,19 @@ def instant(value: Any, field: str, warnings: list[str]) -> int | None:
     """Microseconds UTC of a logged time.
 
     Args:
-        value: a number or text; None is simply absent. Text without a zone is read as UTC and noted as
+        value: a number, text or a datetime; None is simply absent. Text without a zone is read as UTC and noted as
             `zone_assumed:<field>`.
         field: named in the warning `bad_time:<field>` where the value is no plausible time.
         warnings: receives the codes.
     """
     if value is None or value == "":
         return None
-    us = _text_us(value, field, warnings) if type(value) is str else _number_us(value)
+    if type(value) is str:
+        us = _text_us(value, field, warnings)
+    elif isinstance(value, datetime):  # as Parquet gives times
+        us = _moment_us(value, field, warnings)
+    else:
+        us = _number_us(value)
     if us is not None and FIRST_US <= us < LAST_US:
         return us
     warnings.append(f"bad_time:{field}")
@@ -59,9 +64,13 @@ def _text_us(text: str, field: str, warnings: list[str]) -> int | None:
     except ValueError:
         number = _finite(text)
         return _http_us(text) if number is None else _number_us(int(text) if text.strip().isdigit() else number)
+    if moment.tzinfo is None and text.strip().isdigit():  # 20260302 is a compact ISO date and a number: the number
+        return _number_us(int(text))
+    return _moment_us(moment, field, warnings)
+
+
+def _moment_us(moment: datetime, field: str, warnings: list[str]) -> int:
     if moment.tzinfo is None:
-        if text.strip().isdigit():  # 20260302 is also a compact ISO date; a bare number is read as a count
-            return _number_us(int(text))
         warnings.append(f"zone_assumed:{field}")
         return (moment - _NAIVE_EPOCH) // _MICROSECOND
     return (moment - _EPOCH) // _MICROSECOND

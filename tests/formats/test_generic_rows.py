@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from datetime import UTC, datetime
+from decimal import Decimal
+
 import pytest
 
 from app.core.errors import InputError, UsageError
@@ -109,3 +112,12 @@ def test_a_proposal_looks_into_nested_objects():
 
 def test_names_that_mean_nothing_get_an_empty_proposal():
     assert propose(["colour", "size"], [{"colour": "red", "size": 4}]).columns == {}
+
+
+def test_values_as_parquet_gives_them_are_read(one):
+    moment = datetime(2026, 3, 2, 10, tzinfo=UTC)
+    row = {"model": "m", "timestamp": moment, "input_tokens": Decimal(1000), "cost_usd": Decimal("0.00125")}
+    event = one({**row, "end_time": moment.replace(tzinfo=None)})
+    assert (event.start_us, event.end_us, event.tok_input) == (1772445600_000000, 1772445600_000000, 1000)
+    assert event.cost_reported_usd == "0.00125"
+    assert event.warnings == ["zone_assumed:end_time"]

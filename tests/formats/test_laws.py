@@ -211,7 +211,7 @@ def read_by(form, record):
 
 
 @pytest.mark.parametrize("form", FORMATS, ids=lambda form: form.name)
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(record=ANY_JSON)
 def test_parse_is_total_on_any_json(form, record):
     score = form.detect(record)
@@ -220,7 +220,7 @@ def test_parse_is_total_on_any_json(form, record):
 
 
 @pytest.mark.parametrize("form", FORMATS, ids=lambda form: form.name)
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(record=damaged())
 def test_parse_is_total_on_damaged_records(form, record):
     assert 0.0 <= form.detect(record) <= 1.0
@@ -230,7 +230,7 @@ def test_parse_is_total_on_damaged_records(form, record):
 COUNT = st.integers(0, 10**7)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(prompt=COUNT, cached=COUNT, written=COUNT, audio=COUNT, answer=COUNT, reasoning=COUNT)
 def test_openai_classes_add_up_to_what_was_reported_or_are_flagged(prompt, cached, written, audio, answer, reasoning):
     usage = {
@@ -247,7 +247,7 @@ def test_openai_classes_add_up_to_what_was_reported_or_are_flagged(prompt, cache
     assert fits or "inconsistent_usage" in event.warnings
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(fresh=COUNT, read=COUNT, short=COUNT, long=COUNT, answer=COUNT)
 def test_anthropic_classes_add_up_to_what_was_reported(fresh, read, short, long, answer):
     usage = {
