@@ -29,6 +29,7 @@ MAX_PAGE_SIZE: Final = 1000
 OLD_MAX_PAGE_SIZE: Final = 100  # of proxies before the limit was raised; they answer 422 above it
 MIN_OVERLAP_US: Final = 10 * 60 * 1_000_000
 MAX_PASSES: Final = 6
+MAX_SLICE_ROWS: Final = 1_000_000  # no proxy starts more calls in a second
 _SECOND: Final = 1_000_000
 _DAY: Final = 86_400 * _SECOND
 
@@ -52,7 +53,7 @@ class Options:
     since_us: int
     overlap_us: int = 30 * 60 * _SECOND
     page_size: int = 500
-    slice_rows: int = 20_000
+    slice_rows: int = 5_000  # proxies count to 10,000
 
     def __post_init__(self) -> None:
         if self.overlap_us < MIN_OVERLAP_US:
@@ -138,6 +139,8 @@ class _Reader:
                 "end_date": _text(end_us),
                 "page": number,
                 "page_size": self.page_size,
+                "sort_by": "startTime",
+                "sort_order": "asc",  # new rows then move the last pages only
             }
             try:
                 return self.client.get(PATH, params, _decode)
@@ -161,17 +164,18 @@ class _Reader:
         self.seen.clear()
         page: _Page | None = first
         for _ in range(MAX_PASSES):
-            before, totals = len(self.seen), set[int | None]()
+            before, totals, capped = len(self.seen), set[int | None](), False
             try:
                 for answer in self._pages(start_us, end_us, page):
                     totals.add(answer.total)
+                    capped = capped or answer.total_is_capped
                     if lines := self._fresh(answer):
                         yield lines
             except _OtherPagesError:
                 page = None
                 continue
             page = None
-            counted = next(iter(totals)) if len(totals) == 1 else None
+            counted = next(iter(totals)) if len(totals) == 1 and not capped else None
             if (counted is not None and len(self.seen) >= counted) or len(self.seen) == before:
                 return
         if settled:
@@ -185,12 +189,18 @@ class _Reader:
         page = first or self.page(start_us, end_us, number)
         while True:
             yield page
-            if not page.data or (page.total_pages is not None and number >= page.total_pages):
+            if not self._more(page, number):
                 return
-            if number * self.page_size > 4 * max(self.slice_rows, page.total or 0):
-                raise InputError(f"The proxy gives more pages than it has rows ({_text(start_us)} UTC): page {number}.")
+            if number * self.page_size > MAX_SLICE_ROWS:
+                raise InputError(f"The proxy's pages do not end ({_text(start_us)} UTC, page {number}).")
             number += 1
             page = self.page(start_us, end_us, number)
+
+    def _more(self, page: _Page, number: int) -> bool:
+        """Whether pages follow; a proxy that stopped counting also says too few pages."""
+        if page.total_pages is None or page.total_is_capped:
+            return len(page.data) >= self.page_size
+        return number < page.total_pages and bool(page.data)
 
     def _fresh(self, page: _Page) -> list[bytes]:
         lines = []

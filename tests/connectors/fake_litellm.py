@@ -42,11 +42,13 @@ class Fake:
     """The proxy's table and its moods.
 
     Attributes:
-        rows: the table, any order; the newest is listed first, as the proxy does.
+        rows: the table, any order; listed newest first unless the query asks otherwise.
         max_page_size: larger pages are answered with 422.
         answers: replies given instead of the next pages: (status, headers, body).
         before: called with the number of the page request, 1, 2, ..., before it is answered.
         twist: changes the body of a page, given the number of the page request.
+        cap: where the proxy stops counting; `total` and `total_pages` are then too small, and it says so.
+        old: ignores the order that is asked for, as proxies did before they knew it.
         calls: the query of every page request that was answered from the table.
     """
 
@@ -57,6 +59,7 @@ class Fake:
     twist: Callable[[int, bytes], bytes] = lambda number, body: body
     calls: list[dict[str, str]] = field(default_factory=list)
     cap: int | None = None
+    old: bool = False
     tokens: list[str | None] = field(default_factory=list)
 
     def page(self, query: dict[str, str]) -> tuple[int, dict[str, Any]]:
@@ -67,7 +70,7 @@ class Fake:
         found = sorted(
             (one for one in self.rows if start <= datetime.fromisoformat(one["startTime"]) <= end),
             key=lambda one: str(one["startTime"]),
-            reverse=True,
+            reverse=self.old or query.get("sort_order", "desc") == "desc",
         )
         total = len(found) if self.cap is None else min(self.cap, len(found))
         body: dict[str, Any] = {

@@ -7,6 +7,7 @@ import logging
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,18 +15,23 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from app.core.errors import ForbiddenError, InputError, UnavailableError, UsageError
+from app.core.usage import UsageEvent
+from app.demo.generate import generate
+from ingest.connectors import litellm
 from ingest.connectors.litellm import Cursor, Options, pull
 from ingest.connectors.outbound import guard
 from ingest.connectors.polite import Patience, RefusedError
+from ingest.formats import FORMATS
+from ingest.formats.format import Origin
 from tests.connectors.fake_litellm import TOKEN, Fake, FakeProxy, row, serve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 SECOND = 1_000_000
 BEGIN = datetime(2026, 11, 1, tzinfo=UTC)
 NOW = BEGIN + timedelta(hours=6)
+FORMAT = next(one for one in FORMATS if one.name == litellm.FORMAT)
 HERE = guard(frozenset({"127.0.0.1"}))
 
 
@@ -113,7 +119,10 @@ def test_a_pull_resumed_from_any_stored_cursor_misses_nothing(fake: Fake, option
         assert cursor == Cursor(_us(NOW))
 
 
-def test_rows_that_arrive_while_pages_are_read_push_nothing_out(fake: Fake, options: Options) -> None:
+@pytest.mark.parametrize("old", [False, True], ids=["oldest first", "newest first"])
+def test_rows_that_arrive_while_pages_are_read_push_nothing_out(fake: Fake, options: Options, old: bool) -> None:
+    fake.old = old
+
     def arrive(call: int) -> None:
         if call in (2, 4, 5):
             fake.rows += [row(1_000 + 10 * call + n, NOW - timedelta(minutes=90, seconds=n)) for n in range(7)]
@@ -123,10 +132,13 @@ def test_rows_that_arrive_while_pages_are_read_push_nothing_out(fake: Fake, opti
     assert sorted(ids) == _ids(fake)
 
 
-def test_rows_deleted_while_pages_are_read_hide_no_other_row(fake: Fake, options: Options) -> None:
+@pytest.mark.parametrize("old", [False, True], ids=["oldest first", "newest first"])
+def test_rows_deleted_while_pages_are_read_hide_no_other_row(fake: Fake, options: Options, old: bool) -> None:
+    fake.old = old
+
     def clean_up(call: int) -> None:
         if call == 3:
-            del fake.rows[-30:]
+            del fake.rows[-30:], fake.rows[:30]
 
     fake.before = clean_up
     ids, _ = _pull(options)
@@ -169,6 +181,12 @@ def test_a_proxy_that_stops_counting_is_asked_for_shorter_times(fake: Fake, opti
     fake.cap = 60
     ids, _ = _pull(options)
     assert set(ids) == set(_ids(fake))
+
+
+def test_more_rows_in_one_second_than_the_proxy_counts_are_all_read(fake: Fake, options: Options) -> None:
+    fake.rows, fake.cap = [row(n, BEGIN + timedelta(hours=1, milliseconds=n)) for n in range(330)], 100
+    ids, _ = _pull(options)
+    assert sorted(set(ids)) == _ids(fake)
 
 
 def test_many_rows_within_one_second_are_all_read(fake: Fake, options: Options) -> None:
@@ -330,10 +348,20 @@ def test_a_secret_is_only_taken_by_reference(options: Options, reference: str) -
     page_size=st.integers(1, 30),
     slice_rows=st.integers(1, 60),
     arrivals=st.dictionaries(st.integers(1, 12), st.integers(0, 6 * 3600 * 1000), max_size=4),
+    cap=st.none() | st.integers(1, 90),
+    old=st.booleans(),
 )
 def test_whatever_arrives_in_between_every_row_there_at_the_start_is_read(
-    fake: Fake, options: Options, offsets: list[int], page_size: int, slice_rows: int, arrivals: dict[int, int]
+    fake: Fake,
+    options: Options,
+    offsets: list[int],
+    page_size: int,
+    slice_rows: int,
+    arrivals: dict[int, int],
+    cap: int | None,
+    old: bool,
 ) -> None:
+    fake.cap, fake.old = cap, old
     fake.rows = [row(n, BEGIN + timedelta(milliseconds=ms)) for n, ms in enumerate(offsets)]
     fake.calls.clear()
     fake.before = lambda call: (
@@ -345,3 +373,20 @@ def test_whatever_arrives_in_between_every_row_there_at_the_start_is_read(
     ids, cursor = _pull(replace(options, page_size=page_size, slice_rows=slice_rows))
     assert at_the_start <= set(ids) <= set(_ids(fake))
     assert cursor == Cursor(_us(NOW))
+
+
+def test_a_pulled_row_says_the_same_as_one_from_an_export(fake: Fake, options: Options, tmp_path: Path) -> None:
+    made = generate(tmp_path, days=1, requests=600, last_day=BEGIN.date(), only=frozenset({"sync-worker"}))
+    exported = [line for file in sorted(Path(made.logs).rglob("*.jsonl")) for line in file.read_bytes().splitlines()]
+    fake.rows = [json.loads(line) for line in exported]
+    since, now = BEGIN - timedelta(days=1), BEGIN + timedelta(days=2)
+    source = replace(options, since_us=_us(since))
+    pulled = [line for lines, _ in pull(source, None, _us(now), guard=HERE, patience=_patience()) for line in lines]
+    place = Origin("litellm", "pull", 1)
+    events = [
+        sorted((event for line in lines for event in FORMAT.parse(json.loads(line), place)), key=repr)
+        for lines in (exported, pulled)
+    ]
+    assert len(events[0]) == made.lines
+    assert events[0] == events[1]
+    assert all(isinstance(event, UsageEvent) for event in events[0])
