@@ -255,7 +255,7 @@ class PriceBook:
         extra = _json_object(price_context)
         context = ctx_of.of_request(is_batch=bool(is_batch), service_tier=service_tier, region=region, extra=extra)
         base_model = extra.get("base_model")
-        match = self.matcher.find(provider, model, base_model) if model or base_model else None
+        match = self.matcher.find(provider, model, base_model, extra.get("deployment"))
         given = tuple("" if value is None else value for value in pair)
         if match is None:
             return (

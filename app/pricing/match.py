@@ -31,6 +31,10 @@ _BEDROCK_NAME: Final = re.compile(
     r"(?:(?:us-gov|us|eu|apac|jp|au|ca|in|sa|me|af|global)\.)?"
     r"(?:anthropic|amazon|meta|mistral|cohere|ai21|deepseek|qwen|openai|writer|nvidia|moonshotai|zai)\."
 )
+_BEDROCK_FRONT: Final = re.compile(
+    r"(?:(?:us-gov|us|eu|apac|jp|au|ca|in|sa|me|af|global)\.)?(?:(?:[a-z0-9]+\.)|(?:[a-z0-9-]+/))?"
+)
+_AWS_PLACE: Final = re.compile(r"(?:us|eu|ap|ca|sa|me|af|il|mx)(?:-gov)?-[a-z]+-\d/")
 _ARN: Final = re.compile(r"arn:aws[^:]*:bedrock:[^:]*:[^:]*:[^/]+/(.+)")
 _VERTEX_BUILD: Final = re.compile(r".+@(?:20\d{6}|default|latest)")
 _PATH: Final = re.compile(r"(?:projects/[^/]+/locations/[^/]+/)?publishers/[^/]+/models/")
@@ -86,12 +90,20 @@ class Matcher:
             return self._names[plain] or None
         return plain or None
 
-    def find(self, provider: str | None, model: str | None, base_model: str | None = None) -> Match | None:
+    def find(
+        self, provider: str | None, model: str | None, base_model: str | None = None, deployment: str | None = None
+    ) -> Match | None:
         """The priced model of a logged (provider, model), or None where nothing accounts for the whole name.
 
-        `base_model` (Azure) is asked only where the name itself, usually a deployment's, is unknown.
+        A `deployment` (Azure) that an alias names comes first, because a response often says only the family;
+        `base_model` is asked where the name itself, usually a deployment's, is unknown.
         """
         given = self.provider(provider)
+        if deployment is not None:
+            deployed = deployment.strip().lower()
+            alias = self._aliases.get((given, deployed)) or self._aliases.get((None, deployed))
+            if alias is not None and (found := self._aliased(given, alias)) is not None:
+                return found
         for name in (model, base_model):
             if name and (found := self._find(given, name.strip().lower())) is not None:
                 return found
@@ -138,12 +150,15 @@ class Matcher:
         yield from self._plain_forms(where, rest)
         while "/" in rest:
             route = next((route for route in _ROUTES if rest.startswith(route)), None)
+            place = _AWS_PLACE.match(rest)
             if route is not None:
                 rest = rest.removeprefix(route)
+            elif place is not None:
+                rest = rest[place.end() :]
             else:
                 head, _, tail = rest.partition("/")
                 named = self.provider(head)
-                if head not in self._names and head not in self._providers:
+                if head not in self._names and head not in self._providers and head not in self._exact:
                     return
                 if named is not None and where not in (None, "openai", named):
                     return  # a reseller's own list does not know the name: another provider's price is not its price
@@ -242,7 +257,8 @@ def _strength(clause: Clause, name: str) -> int:
 
 
 def _at_edge(name: str, start: int) -> bool:
-    return start == 0 or name[start - 1] in "./:"
+    """Whether what stands before a model's name is nothing, or a region and a maker (`eu.anthropic.`)."""
+    return _BEDROCK_FRONT.fullmatch(name, 0, start) is not None
 
 
 def _only_builds(prefix: str, rest: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -11,6 +12,9 @@ import yaml
 
 MIXED: Final = ("english", "code", "json")
 """Kinds of text that make up a mixed prompt; each counts the same."""
+
+
+_BEDROCK_CLAUDE: Final = re.compile(r"(?:global|regional)\.anthropic\.(claude-[a-z0-9-]+?)(?:-20\d{6})?(?:-v\d+:\d+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +58,8 @@ def find(provider: str, model_id: str) -> Model | None:
     """The capabilities of a model by the names that the price book resolves to; resellers' are those of the maker."""
     models = _models()
     found = models.get((provider, model_id))
+    if found is None and provider == "aws" and (name := _BEDROCK_CLAUDE.fullmatch(model_id)) is not None:
+        return next((models[key] for key in _claude_keys(name.group(1)) if key in models), None)
     if found is not None or provider not in ("azure", "google"):
         return found
     makers = ("openai", "anthropic", "deepseek", "x-ai", "mistral") if provider == "azure" else ("anthropic",)
@@ -78,6 +84,10 @@ def token_ratio(from_tokenizer: str | None, to_tokenizer: str | None, kind: str 
     if any(name not in before or name not in after for name in kinds):
         return None
     return sum(float(before[name]) / float(after[name]) for name in kinds) / len(kinds)
+
+
+def _claude_keys(name: str) -> tuple[tuple[str, str], ...]:
+    return ("anthropic", name), ("anthropic", f"{name}-latest"), ("anthropic", f"{name}-0")
 
 
 @cache

@@ -70,23 +70,9 @@ aliases AS (
     WHERE book = $book
 ),
 
-usage AS (
+bounded AS (
     SELECT
-        request_key, provider, model, service_tier, is_batch, region, price_context, account, start_us, units,
-        cost_state,
-        tok_input, tok_cache_read, tok_cache_write_5m, tok_cache_write_30m, tok_cache_write_1h, tok_cache_write_12h,
-        tok_input_audio, tok_cache_read_audio, tok_input_image, tok_output, tok_reasoning, tok_output_audio,
-        tok_output_image,
-        CASE
-            WHEN coalesce(
-                tok_input, tok_cache_read, tok_cache_write_5m, tok_cache_write_30m, tok_cache_write_1h,
-                tok_cache_write_12h, tok_input_audio, tok_cache_read_audio, tok_input_image
-            ) IS NOT NULL
-                THEN coalesce(tok_input, 0) + coalesce(tok_cache_read, 0) + coalesce(tok_cache_write_5m, 0)
-                    + coalesce(tok_cache_write_30m, 0) + coalesce(tok_cache_write_1h, 0)
-                    + coalesce(tok_cache_write_12h, 0) + coalesce(tok_input_audio, 0)
-                    + coalesce(tok_cache_read_audio, 0) + coalesce(tok_input_image, 0)
-        END AS prompt_tokens,
+        *,
         coalesce(
             tok_input NOT BETWEEN 0 AND 2000000000
             OR tok_cache_read NOT BETWEEN 0 AND 2000000000
@@ -102,7 +88,28 @@ usage AS (
             OR tok_output_audio NOT BETWEEN 0 AND 2000000000
             OR tok_output_image NOT BETWEEN 0 AND 2000000000,
             FALSE
-        ) AS impossible,
+        ) AS impossible
+    FROM {requests}
+),
+
+usage AS (
+    SELECT
+        impossible,
+        request_key, provider, model, service_tier, is_batch, region, price_context, account, start_us, units,
+        cost_state,
+        tok_input, tok_cache_read, tok_cache_write_5m, tok_cache_write_30m, tok_cache_write_1h, tok_cache_write_12h,
+        tok_input_audio, tok_cache_read_audio, tok_input_image, tok_output, tok_reasoning, tok_output_audio,
+        tok_output_image,
+        CASE
+            WHEN NOT impossible AND coalesce(
+                tok_input, tok_cache_read, tok_cache_write_5m, tok_cache_write_30m, tok_cache_write_1h,
+                tok_cache_write_12h, tok_input_audio, tok_cache_read_audio, tok_input_image
+            ) IS NOT NULL
+                THEN coalesce(tok_input, 0) + coalesce(tok_cache_read, 0) + coalesce(tok_cache_write_5m, 0)
+                    + coalesce(tok_cache_write_30m, 0) + coalesce(tok_cache_write_1h, 0)
+                    + coalesce(tok_cache_write_12h, 0) + coalesce(tok_input_audio, 0)
+                    + coalesce(tok_cache_read_audio, 0) + coalesce(tok_input_image, 0)
+        END AS prompt_tokens,
         coalesce(
             tok_input, tok_cache_read, tok_cache_write_5m, tok_cache_write_30m, tok_cache_write_1h,
             tok_cache_write_12h, tok_input_audio, tok_cache_read_audio, tok_input_image, tok_output, tok_reasoning,
@@ -132,7 +139,7 @@ usage AS (
         CASE WHEN units IS NOT NULL THEN
             try_cast(nullif(regexp_extract(units, '"image" *: *([0-9.]+)', 1), '') AS DECIMAL(14, 3))
         END AS n_image
-    FROM {requests}
+    FROM bounded
 ),
 
 named AS (
@@ -140,7 +147,7 @@ named AS (
         u.*,
         a.provider_id,
         a.model_id,
-        a.rate_key,
+        CASE WHEN NOT u.impossible THEN a.rate_key END AS rate_key,
         coalesce(u.start_us, a.any_us) AS at_us,
         coalesce(u.prompt_tokens, a.any_prompt) AS at_prompt,
         mod(coalesce(u.start_us, a.any_us), 86400000000) AS at_day_us,

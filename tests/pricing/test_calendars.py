@@ -1,0 +1,124 @@
+"""When a rate holds: peak hours, weekdays, holidays, price changes, announced prices, boundaries of prompt length."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.pricing.moments import us
+
+if TYPE_CHECKING:
+    from app.pricing.book import PriceBook
+
+MTOK = 1_000_000
+
+
+def input_usd(book: PriceBook, provider: str, model: str, at: str, prompt: int = 1000, ctx: str = "") -> Decimal | None:
+    rate = book.rate(provider, model, at_us=us(at), prompt_tokens=prompt, ctx=ctx)
+    return None if rate is None or rate.rates["r_input"] is None else rate.rates["r_input"] / MTOK
+
+
+@pytest.mark.parametrize(
+    ("at", "usd"),
+    [
+        ("2026-10-27T02:00:00Z", "1.32"),  # Tuesday, peak
+        ("2026-10-27T00:59:59Z", "0.66"),
+        ("2026-10-27T01:00:00Z", "1.32"),
+        ("2026-10-27T03:59:59Z", "1.32"),
+        ("2026-10-27T04:00:00Z", "0.66"),
+        ("2026-10-27T09:59:59Z", "1.32"),
+        ("2026-10-27T10:00:00Z", "0.66"),
+        ("2026-10-31T02:00:00Z", "0.66"),  # Saturday
+        ("2026-10-01T02:00:00Z", "0.66"),  # a Thursday, but a holiday
+        ("2026-10-08T02:00:00Z", "1.32"),  # the working day after the holidays
+        ("2026-08-10T02:00:00Z", "0.435"),  # before peak prices existed
+        ("2026-08-16T16:00:00Z", "0.66"),
+        ("2026-08-16T15:59:59Z", "0.435"),
+    ],
+)
+def test_peak_price_holds_in_the_window_on_working_days_only(book: PriceBook, at: str, usd: str) -> None:
+    assert input_usd(book, "deepseek", "deepseek-v4-pro", at) == Decimal(usd)
+
+
+def test_window_over_midnight_covers_both_days(book: PriceBook) -> None:
+    prices = [
+        input_usd(book, "deepseek", "deepseek-chat", f"2025-03-1{day}T{clock}Z")
+        for day, clock in ((0, "16:29:59"), (0, "16:30:00"), (1, "00:29:59"), (1, "00:30:00"))
+    ]
+    assert prices == [Decimal(text) for text in ("0.27", "0.135", "0.135", "0.27")]
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "last_low", "low", "high"),
+    [
+        ("google", "gemini-2.5-pro", 200_000, "1.25", "2.5"),
+        ("openai", "gpt-5.6-sol", 272_000, "4", "8"),
+        ("x-ai", "grok-4.7", 199_999, "2", "4"),
+        ("anthropic", "claude-haiku-5-5", 100_000, "0.1", "0.5"),
+    ],
+)
+def test_long_prompt_price_starts_where_the_provider_says(
+    book: PriceBook, provider: str, model: str, last_low: int, low: str, high: str
+) -> None:
+    at = "2026-10-20"
+    assert input_usd(book, provider, model, at, last_low) == Decimal(low)
+    assert input_usd(book, provider, model, at, last_low + 1) == Decimal(high)
+
+
+def test_overwritten_price_of_the_past_is_kept(book: PriceBook) -> None:
+    then = book.rate("google", "gemini-2.5-pro", at_us=us("2025-09-24"), prompt_tokens=262_960)
+    now = book.rate("google", "gemini-2.5-pro", at_us=us("2026-09-24"), prompt_tokens=262_960)
+    assert then is not None
+    assert now is not None
+    assert (then.rates["r_cache_read"], now.rates["r_cache_read"]) == (Decimal(625_000), Decimal(250_000))
+
+
+def test_announced_price_waits_until_it_is_confirmed(book: PriceBook) -> None:
+    assert input_usd(book, "google", "gemini-3.8-flash", "2027-02-01") == Decimal("0.75")
+
+
+def test_tier_price_is_carried_back_in_proportion_to_the_standard_price(book: PriceBook) -> None:
+    assert input_usd(book, "openai", "gpt-5.6-sol", "2026-08-10", ctx="flex") == Decimal("2.5")
+    assert input_usd(book, "openai", "gpt-5.6-sol", "2026-09-10", ctx="flex") == Decimal(2)
+    assert input_usd(book, "anthropic", "claude-sonnet-4-6", "2026-03-01", 250_000, "batch") == Decimal(3)
+
+
+def test_retired_model_is_half_price_in_a_batch_of_its_time(book: PriceBook) -> None:
+    assert input_usd(book, "anthropic", "claude-3-7-sonnet-20250219", "2025-05-01", ctx="batch") == Decimal("1.5")
+    assert input_usd(book, "anthropic", "claude-3-7-sonnet-20250219", "2024-09-01", ctx="batch") is None
+
+
+def test_tier_without_a_price_is_unpriced_not_standard(book: PriceBook) -> None:
+    assert input_usd(book, "anthropic", "claude-opus-4-5", "2026-01-10", ctx="priority") is None
+    assert input_usd(book, "openai", "gpt-4o", "2026-01-10", ctx="service_tier=scale") is None
+
+
+def test_reseller_does_not_inherit_the_tiers_of_the_maker(book: PriceBook) -> None:
+    assert input_usd(book, "azure", "gpt-4.1", "2026-10-20") == Decimal(2)
+    assert input_usd(book, "azure", "gpt-4.1", "2026-10-20", ctx="priority") is None
+    assert input_usd(book, "azure", "gpt-4.1", "2026-10-20", ctx="deployment=DataZoneStandard") == Decimal("2.2")
+
+
+def test_regional_endpoint_costs_ten_percent_more(book: PriceBook) -> None:
+    at = "2026-02-01"
+    assert input_usd(book, "vertex", "claude-sonnet-4-5@20250929", at) == Decimal(3)
+    assert input_usd(book, "vertex", "claude-sonnet-4-5@20250929", at, ctx="region=us-east5") == Decimal("3.3")
+    assert input_usd(book, "anthropic", "claude-opus-4-6", at, ctx="geo=us") == Decimal("5.5")
+    assert input_usd(book, "anthropic", "claude-opus-4-5", at, ctx="geo=us") == Decimal(5)
+
+
+def test_longer_lifetime_never_borrows_the_price_of_a_shorter_one(book: PriceBook) -> None:
+    fable = book.rate("anthropic", "claude-fable-5", at_us=us("2026-10-01"))
+    assert fable is not None
+    assert fable.rates["r_cache_write_1h"] == Decimal(20_000_000)
+    assert fable.rates["r_cache_write_12h"] is None
+
+
+def test_rows_of_a_model_cover_each_moment_once(book: PriceBook) -> None:
+    moments = [us("2025-01-01") + hour * 3_600_000_000 for hour in range(0, 24 * 700, 5)]
+    for provider, model in (("deepseek", "deepseek-v4-pro"), ("google", "gemini-2.5-pro"), ("openai", "o3")):
+        standard = [row for row in book.rows_of(provider, model) if row.ctx == ""]
+        for prompt in (0, 200_000, 200_001, 5_000_000):
+            assert all(sum(row.holds(at, prompt) for row in standard) == 1 for at in moments)
