@@ -185,7 +185,7 @@ def _moves(breaker: Mapping[str, Any], minimum: int) -> list[str]:
 
 def _marks(params: Mapping[str, Any]) -> str:
     fixed = ", ".join(f"part {ordinal}" for ordinal in params["marks"])
-    places = [f"at the end of {fixed} of the prompt (counted from 1: tools, system, messages)"] if fixed else []
+    places = [f"at the end of {fixed} of the prompt (counted from 1: all tools, system, messages)"] if fixed else []
     if params["mark_last"]:
         places.append("on the last block of the newest message, so that the next turn reads this one")
     return f"Add a cache mark (cache_control) {' and '.join(places)}."
@@ -204,7 +204,8 @@ def data(session: Session) -> Mapping[str, Any]:
     if requests and not with_prompt:
         return found | {
             "state": "not enough data",
-            "why": "No request carries its prompt, so only losses of caching as billed can be seen, no better layout.",
+            "why": "No request carries its prompt, so no better order of it can be seen. Losses of caching as billed are, "
+            "and sessions are replayed from their usage for marks and lifetimes.",
             "do": "Log whole requests (tools, system, messages); their text need not be kept, hashes are enough.",
         }
     refusals = session.rows("levers_prompt_caching.refusals")

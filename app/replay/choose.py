@@ -21,6 +21,7 @@ from app.replay.layout import (
     ScopeFacts,
     evaluate,
     prepare,
+    replay,
 )
 from app.replay.marks import best_marks
 
@@ -32,9 +33,9 @@ if TYPE_CHECKING:
     from app.warehouse.store import Session
 
 MIN_REQUESTS: Final = 5
-MIN_FOLLOWERS: Final = 20  # steps that follow another, before sessions without prompts say anything
 MIN_GAIN_SHARE: Final = 0.02  # of the scope's input cost; less is noise
 EXAMPLES: Final = 20
+OPTIONS_AT_ONCE: Final = 3
 SIMPLER_WITHIN: Final = 0.005  # of the scope's input cost: the simpler of two options that are this close is proposed
 DEPTH: Final = 8  # boundaries from the start that may carry a fixed mark
 Action = Literal["reorder", "mark", "reorder and mark", "stop"]
@@ -139,11 +140,7 @@ def advise(session: Session, stream: str, rules: CacheRules | None = None) -> Ad
     captures = _calibrated(session, prepared)
     ruled = [one for one in scopes if one.rule is not None]
     plans = _options(session, [one for one in ruled if one.requests >= MIN_REQUESTS], prepared, captures)
-    evaluate(session, plans, captures, "layout_options")
-    splits = {
-        (plan, scope): (requests, tuple(tokens))
-        for plan, scope, requests, *tokens, _ in session.rows("replay.layout_summary", {"split": "layout_options"})
-    }
+    splits = _splits(session, plans, captures)
     by_scope: dict[int, list[Plan]] = defaultdict(list)
     for plan in plans:
         by_scope[plan.scope_id].append(plan)
@@ -155,7 +152,25 @@ def advise(session: Session, stream: str, rules: CacheRules | None = None) -> Ad
         if one.rule is None
     ]
     refusals += _refusals(session, [one for one, found in decided if found is None], broken)
-    return Advice(_with_evidence(session, choices), tuple(refusals), captures)
+    return Advice(_with_evidence(session, choices, captures), tuple(refusals), captures)
+
+
+_Splits = dict[tuple[int, int], tuple[int, tuple[int, ...]]]  # (plan, scope) -> requests, tokens of SPLIT_CLASSES
+
+
+def _splits(session: Session, plans: Sequence[Plan], captures: Captures) -> _Splits:
+    """Sums of every plan, a few options of each scope at a time: memory is bounded by them, not by all options."""
+    rounds: dict[int, list[Plan]] = defaultdict(list)
+    taken: dict[int, int] = defaultdict(int)
+    for plan in plans:
+        rounds[taken[plan.scope_id] // OPTIONS_AT_ONCE].append(plan)
+        taken[plan.scope_id] += 1
+    found: _Splits = {}
+    for members in rounds.values():
+        evaluate(session, members, captures, "layout_options")
+        for plan, scope, requests, *tokens, _ in session.rows("replay.layout_summary", {"split": "layout_options"}):
+            found[(plan, scope)] = (requests, tuple(tokens))
+    return found
 
 
 def _wanted(session: Session, scopes: Iterable[int]) -> dict[str, str]:
@@ -163,18 +178,16 @@ def _wanted(session: Session, scopes: Iterable[int]) -> dict[str, str]:
     return {"wanted": "layout_wanted"}
 
 
-def _with_evidence(session: Session, found: Sequence[tuple[LayoutChoice, Plan | None]]) -> tuple[LayoutChoice, ...]:
+def _with_evidence(
+    session: Session, found: Sequence[tuple[LayoutChoice, Plan | None]], captures: Captures
+) -> tuple[LayoutChoice, ...]:
     """The choices with example requests and, where caching loses, the usual pause between requests."""
-    chosen = [(plan.plan, plan.scope_id) for _, plan in found if plan is not None]
-    keep(
-        session,
-        "layout_chosen",
-        pl.DataFrame(chosen, schema={"plan": pl.Int64, "scope_id": pl.Int64}, orient="row"),
-    )
-    relations = {"split": "layout_options", "chosen": "layout_chosen"}
     examples: dict[int, list[int]] = defaultdict(list)
-    for scope, key in session.rows("replay.layout_evidence", relations, most=EXAMPLES):
-        examples[scope].append(key)
+    chosen = [plan for _, plan in found if plan is not None]
+    if chosen:
+        evaluate(session, chosen, captures, "layout_options")
+        for scope, key in session.rows("replay.layout_evidence", {"split": "layout_options"}, most=EXAMPLES):
+            examples[scope].append(key)
     wanted = _wanted(session, [choice.scope.scope_id for choice, plan in found if plan is None])
     for scope, key in session.rows("replay.layout_writers", wanted, most=EXAMPLES):
         examples[scope].append(key)
@@ -250,7 +263,7 @@ def _options(
         if rule is None:
             continue
         known = prepared.sessions.get(scope.scope_id)
-        if known is not None and known.followers >= MIN_FOLLOWERS:
+        if known is not None and known.extends:
             plans += [
                 Plan(
                     0,
@@ -283,8 +296,9 @@ def _marked_options(session: Session, marked: Sequence[Plan], captures: Captures
     if not marked:
         return []
     probes = [replace(plan, plan=number, marks=tuple(range(1, DEPTH + 1))) for number, plan in enumerate(marked)]
-    evaluate(session, probes, captures, "layout_probes")
+    replay(session, probes, captures)
     rows = session.rows("replay.layout_ordinals", {"hits": "layout_hits", "plans": "layout_plans"})
+    session.execute("replay.layout_forget")
     curves: dict[int, list[_Point]] = defaultdict(list)
     for number, _, ordinal, requests, tokens, hits in rows:
         curves[number].append((ordinal, float(tokens), requests and hits / requests))
@@ -319,7 +333,7 @@ def _best(curve: Sequence[_Point], probe: Plan) -> tuple[int, ...]:
 def _decide(
     scope: ScopeFacts,
     plans: Sequence[Plan],
-    splits: Mapping[tuple[int, int], tuple[int, tuple[int, ...]]],
+    splits: _Splits,
     captures: Captures,
     broken: Break | None,
 ) -> tuple[LayoutChoice, Plan | None] | None:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 Marking = Literal["all", "marks", "billed", "session", "session billed"]
 Action = Literal["reorder", "mark", "reorder and mark", "stop"]
 SESSION_BREAK_US: Final = 3600 * 10**6  # after so long a pause only the system prefix, shared with others, can be read
+MIN_FOLLOWERS: Final = 20
+MIN_GROWING: Final = 0.85
 SPLIT_CLASSES: Final = (
     "tok_input",
     "tok_cache_read",
@@ -80,11 +82,19 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class SessionFacts:
-    """Requests of a scope that only their session tells of: how many, how many follow another, tokens read at once."""
+    """Requests of a scope that only their session tells of: how many, how many follow another, how many of these have a
+    prompt that grew; tokens that are read at once where a session starts.
+    """
 
     steps: int
     followers: int
+    growing: int
     start_tokens: int
+
+    @property
+    def extends(self) -> bool:
+        """Whether steps plausibly extend the prompt of the step before: at least 20 follow another, 85 % of them longer."""
+        return self.followers >= MIN_FOLLOWERS and self.growing >= MIN_GROWING * self.followers
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +165,7 @@ def prepare(session: Session, stream: str, rules: CacheRules | None = None) -> P
     session.execute("replay.layout_heads", {"broken": "layout_broken"})
     session.execute("replay.layout_moved", {"broken": "layout_broken"})
     session.execute("replay.layout_bounds")
+    session.execute("replay.layout_forget_parts")
     return Prepared(scopes, found, _sessions(session))
 
 
@@ -162,32 +173,32 @@ def _sessions(session: Session) -> dict[int, SessionFacts]:
     session.execute("replay.session_steps")
     starts = dict(session.rows("replay.session_starts", ttl_us=SESSION_BREAK_US))
     return {
-        scope: SessionFacts(steps, followers, starts.get(scope, 0))
-        for scope, steps, followers in session.rows("replay.session_scopes")
+        scope: SessionFacts(steps, followers, growing, starts.get(scope, 0))
+        for scope, steps, followers, growing in session.rows("replay.session_scopes")
     }
 
 
-def evaluate(session: Session, plans: Sequence[Plan], captures: Captures, into: str) -> None:
-    """Replay `plans` side by side over the stream taken in last; writes the table `into` of replay.layout_split."""
+def replay(session: Session, plans: Sequence[Plan], captures: Captures) -> None:
+    """Replay `plans` side by side over the stream taken in last; leaves `layout_hits` (the answer of replay.hits)."""
     keep(session, "layout_plans", _plan_frame(plans, captures))
     marks = [(one.plan, one.scope_id, ordinal) for one in plans for ordinal in one.marks]
     schema = {"plan": pl.Int64, "scope_id": pl.Int64, "ordinal": pl.Int64}
     keep(session, "layout_marks", pl.DataFrame(marks, schema=schema, orient="row"))
-    keep(session, "layout_capture", captures.frame())
-    session.execute("replay.layout_events", {"plans": "layout_plans", "marks": "layout_marks"})
+    session.execute("replay.layout_billed")
+    session.execute("replay.layout_probes", {"plans": "layout_plans", "marks": "layout_marks"})
+    session.execute("replay.layout_events")
     hits_into(session, "layout_events", "layout_hits")
-    session.execute(
-        "replay.layout_split",
-        {
-            "plans": "layout_plans",
-            "hits": "layout_hits",
-            "capture": "layout_capture",
-            "into": into,
-        },
-    )
+
+
+def evaluate(session: Session, plans: Sequence[Plan], captures: Captures, into: str) -> None:
+    """Replay `plans` and write the table `into` of replay.layout_split: how each request would be billed under them."""
+    replay(session, plans, captures)
+    keep(session, "layout_capture", captures.frame())
+    relations = {"plans": "layout_plans", "capture": "layout_capture", "into": into}
+    session.execute("replay.layout_split", relations | {"hits": "layout_hits"})
+    session.execute("replay.layout_forget")
     if any(one.marking in ("session", "session billed") for one in plans):
         session.execute("replay.session_steps")
-        relations = {"plans": "layout_plans", "capture": "layout_capture", "into": into}
         session.execute("replay.session_split", relations)
 
 

@@ -104,3 +104,19 @@ def test_pauses_longer_than_the_lifetime_make_a_longer_one_pay(session) -> None:
     assert [sum(row[1:]) for row in rows] == [made["prompt_tokens"] for made in facts.stream]
     assert sum(row[2] for row in rows) == pytest.approx(0.98 * sum(10_000 + 2_000 * n for n in range(9)) * 12, abs=120)
     assert "1h" in " ".join(LEVER.describe(candidate).steps)
+
+
+def test_sessions_whose_prompts_do_not_grow_are_not_taken_to_share_a_prefix(session) -> None:
+    facts = Facts()
+    for number in range(12):
+        for step in range(10):
+            facts.add(
+                T0 + (number * 100_000 + step * 60) * SECOND,
+                [],
+                {"tok_input": 9_000 + (step * 7_919) % 4_000, "tok_cache_read": 0},
+                provider="anthropic",
+                model_id="claude-sonnet-4-5",
+                session_id=str(number),
+            )
+    facts.load(session)
+    assert LEVER.detect(session) == []

@@ -1,22 +1,25 @@
 -- The boundaries of every prompt in both layouts, as the temporary table
 -- layout_bounds(request_key, scope_id, layout, pos, ordinal, from_end, key, share):
 --   layout   0 as sent; 1 stable text of the zone first, then its changing text (prompts of layout_moved)
---   ordinal  number of the boundary among ends of parts, from 1; 0 for a block inside a part
+--   ordinal  number of the boundary among ends of parts, from 1, all tools being one part; 0 for a block inside a part
 --   from_end number of part ends behind it, 0 for the last
 --   key      equal where the whole prefix is equal; share: of the prompt's bytes up to here
 -- A moved zone has one boundary at the end of its stable text; behind the zone the prefixes are equal where they were.
 CREATE OR REPLACE TEMPORARY TABLE layout_bounds AS
 WITH every AS (
-    SELECT g.request_key, g.scope_id, 0 AS layout, g.pos, g.part, g.chain_hash AS key,
+    SELECT g.request_key, g.scope_id, 0 AS layout, g.pos,
+           CASE WHEN g.role = 'tools' AND g.pos < p.tools_to THEN 0 ELSE g.part END AS part, g.chain_hash AS key,
            g.bytes_upto / cast(p.prompt_bytes AS double) AS share
     FROM layout_parts AS g
     JOIN layout_prompts AS p ON p.request_key = g.request_key
     WHERE p.prompt_bytes > 0
     UNION ALL
-    SELECT g.request_key, g.scope_id, 1 AS layout, g.pos, g.part, g.chain_hash AS key,
+    SELECT g.request_key, g.scope_id, 1 AS layout, g.pos,
+           CASE WHEN g.role = 'tools' AND g.pos < p.tools_to THEN 0 ELSE g.part END AS part, g.chain_hash AS key,
            g.bytes_upto / cast(m.prompt_bytes AS double) AS share
     FROM layout_parts AS g
     JOIN layout_moved AS m ON m.request_key = g.request_key
+    JOIN layout_prompts AS p ON p.request_key = g.request_key
     WHERE g.bytes_upto <= m.bytes_before OR g.pos >= m.zone_to
     UNION ALL
     SELECT m.request_key, m.scope_id, 1 AS layout, m.zone_to - 1 AS pos, 1 AS part,

@@ -1,0 +1,5 @@
+-- Drops the parts that layout_bounds was made from.
+DROP TABLE IF EXISTS layout_parts;
+DROP TABLE IF EXISTS layout_sample;
+DROP TABLE IF EXISTS layout_moved;
+DROP TABLE IF EXISTS layout_heads
