@@ -204,8 +204,8 @@ def data(session: Session) -> Mapping[str, Any]:
     if requests and not with_prompt:
         return found | {
             "state": "not enough data",
-            "why": "No request carries its prompt, so no better order of it can be seen. Losses of caching as billed are, "
-            "and sessions are replayed from their usage for marks and lifetimes.",
+            "why": "No request carries its prompt, so no better order of it can be seen. Losses of caching as billed "
+            "are, and sessions are replayed from their usage for marks and lifetimes.",
             "do": "Log whole requests (tools, system, messages); their text need not be kept, hashes are enough.",
         }
     refusals = session.rows("levers_prompt_caching.refusals")

@@ -93,7 +93,7 @@ class SessionFacts:
 
     @property
     def extends(self) -> bool:
-        """Whether steps plausibly extend the prompt of the step before: at least 20 follow another, 85 % of them longer."""
+        """Whether steps plausibly extend the step before: at least 20 follow another, 85 % of them longer."""
         return self.followers >= MIN_FOLLOWERS and self.growing >= MIN_GROWING * self.followers
 
 
