@@ -226,6 +226,7 @@ def _note_chunks(session: Session, shards: list[_Taken], changed: dict[tuple[int
                     "line_from": chunk.line_from,
                     "line_to": result.line_to,
                     "complete": result.complete,
+                    "at_end": chunk.at_end,
                     "read": result.read,
                     "stored": stored,
                     "updated": updated,

@@ -49,6 +49,7 @@ class Entry(msgspec.Struct, frozen=True):
     line_from: int
     line_to: int
     complete: bool
+    at_end: bool
 
 
 class Ledger(Protocol):
@@ -137,6 +138,7 @@ class Plan:
             settled_to=status.st_size,
             line_from=0,
             line_to=0,
+            at_end=True,
             head_bytes=head_bytes,
             head_hash=head_hash,
             file_bytes=status.st_size,
@@ -166,6 +168,7 @@ class Plan:
             settled_to=0,
             line_from=0,
             line_to=0,
+            at_end=True,
             head_bytes=0,
             head_hash=0,
             file_bytes=0 if status is None else status.st_size,
@@ -199,13 +202,8 @@ def _unchanged(entries: list[Entry], status: os.stat_result, choice: Choice) -> 
         and (choice.source is None or choice.source == entry.source)
         and (choice.format_name is None or choice.format_name == entry.format)
     ]
-    return any(entry.complete for entry in same) and _reach(same, 0)[0] >= _settled_size(same, status.st_size)
-
-
-def _settled_size(entries: list[Entry], size: int) -> int:
-    """How far the file was readable: its size, or the place of a torn last line, which the last chunk knows."""
-    last = max(entries, key=lambda entry: entry.byte_to)
-    return min(size, last.byte_to)
+    reached, _ = _reach(same, 0)
+    return any(entry.complete and entry.at_end and entry.byte_to <= reached for entry in same)
 
 
 def _reach(entries: list[Entry], start: int) -> tuple[int, int]:
@@ -270,7 +268,13 @@ def _next(file: IO[bytes], base: Chunk, at: int, until: int, line: int) -> Chunk
         end += len(last)
     settled, whole = (end, lines) if last.endswith(b"\n") else _before_torn_tail(file, at, end, lines)
     return msgspec.structs.replace(
-        base, byte_from=at, byte_to=max(end, at + 1), settled_to=settled, line_from=line, line_to=line + whole
+        base,
+        byte_from=at,
+        byte_to=max(end, at + 1),
+        settled_to=settled,
+        line_from=line,
+        line_to=line + whole,
+        at_end=end >= base.byte_to,
     )
 
 

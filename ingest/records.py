@@ -24,6 +24,7 @@ class Chunk(msgspec.Struct, frozen=True):
     byte_to: int
     settled_to: int  # where a later run goes on: before a last line that is not whole yet
     line_from: int
+    at_end: bool  # nothing of the file comes after it
     line_to: int  # lines before settled_to; 0 where they are not counted beforehand
     head_bytes: int
     head_hash: int

@@ -16,7 +16,8 @@ CREATE TABLE ingest_ledger (
     byte_to BIGINT NOT NULL,
     line_from BIGINT NOT NULL,          -- lines before the chunk
     line_to BIGINT NOT NULL,            -- lines before the end of the chunk
-    complete BOOLEAN NOT NULL,          -- false for an early shard of a file that is read as one chunk
+    complete BOOLEAN NOT NULL,          -- false for an early shard of a chunk
+    at_end BOOLEAN NOT NULL,            -- the chunk reached the end of the file, as it was then
     read BIGINT NOT NULL,               -- read = stored + updated + merged + benign + rejected
     stored BIGINT NOT NULL,
     updated BIGINT NOT NULL,

@@ -18,7 +18,7 @@ from ingest.connectors.watch import WatchedFolder
 from ingest.inbox import take_inbox
 from ingest.pipeline import write_shards
 from ingest.quarantine import quarantined, replay_quarantine
-from ingest.shard import waiting
+from ingest.shard import discard, read_meta, waiting
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -321,3 +321,22 @@ def test_frames_of_a_shard_have_the_columns_of_the_facts(store: Store, tmp_path:
     frame = pl.read_ipc(shard / "segments.arrow")
     assert frame["bytes_upto"].to_list() == [len(call(1)["request"]["messages"][0]["content"]), frame["bytes"].sum()]
     assert frame["tokens_upto"].to_list()[-1] == 101
+
+
+def test_a_file_of_which_only_the_beginning_was_taken_is_gone_on_with(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = tmp_path / "a.jsonl"
+    log.write_text(lines(range(300)))
+    monkeypatch.setattr("ingest.plan.CHUNK_BYTES", 7000)
+    write_shards([log], store.data_dir)
+    first, second, *others = sorted(
+        waiting(store.data_dir), key=lambda shard: read_meta(shard).chunks[0].chunk.byte_from
+    )
+    for shard in (*others, second) if len(others) % 2 else others:
+        discard(shard)
+    assert 0 < take_inbox(store.warehouse, Unpriced(), store.data_dir).stored < 300
+    assert first.exists() is False
+    store.ingest(log)
+    assert store.one("SELECT count(*) FROM requests") == 300
+    assert store.ingest(log).skipped == 1
