@@ -20,13 +20,12 @@ SYSTEM = "You write short, friendly marketing copy for Harbourline. No superlati
 
 def make(scene: Scene) -> Iterator[Line]:
     talk, load = scene.rng("talk"), scene.rng("load")
-    system_tokens = count(SYSTEM)
+    system_tokens, writer = count(SYSTEM), ""
     for number, start in enumerate(arrivals(scene.rng("arrivals"), scene.span, scene.requests, OFFICE, WORKDAYS)):
         text = f"{prose.sentences(talk, prose.CAMPAIGN_ASKS, 2)} Draft {number}."
         answer = prose.sentences(talk, prose.CAMPAIGN_COPY, between(talk, 2, 5))
-        caller = Caller(
-            "newsletter", "growth", "production", "growth-tools", pick(talk, STAFF), f"draft-{number // 3:06d}"
-        )
+        writer = writer if number % 3 else pick(talk, STAFF)
+        caller = Caller("newsletter", "growth", "production", "growth-tools", writer, f"draft-{number // 3:06d}")
         request = {
             "model": MODEL,
             "messages": [{"role": "system", "content": SYSTEM}, {"role": "user", "content": text}],
