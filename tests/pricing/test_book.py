@@ -41,7 +41,7 @@ def test_start_from_the_cache_does_not_import_the_price_library(tmp_path: Path) 
     assert done.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize("damage", [b"", b"not msgpack", b"\x00" * 100])
+@pytest.mark.parametrize("damage", [b"", b"not msgpack", b"\x00" * 100], ids=["empty", "text", "zeros"])
 def test_damaged_cache_is_rebuilt(tmp_path: Path, book: PriceBook, damage: bytes) -> None:
     PriceBook.load(tmp_path)
     (file,) = tmp_path.iterdir()
@@ -111,7 +111,9 @@ def test_show_of_an_unknown_model_says_what_is_close(book: PriceBook) -> None:
 
 
 def test_quote_file_is_json_lines_or_one_array(tmp_path: Path, book: PriceBook) -> None:
-    line = '{"id": "a", "provider": "openai", "model": "gpt-4o", "timestamp": "2026-01-10T00:00:00Z", "usage": {"in_text": 1000000, "out": 10, "reasoning": 10}}'
+    usage = '{"in_text": 1000000, "out": 10, "reasoning": 10}'
+    call = '"provider": "openai", "model": "gpt-4o", "timestamp": "2026-01-10T00:00:00Z"'
+    line = f'{{"id": "a", {call}, "usage": {usage}}}'
     unknown = '{"id": "b", "provider": "openai", "model": "none", "usage": {"in_text": 5}}'
     for name, text in (("lines", f"{line}\n\n{unknown}\n"), ("array", f"[{line},\n{unknown}]")):
         path = tmp_path / name

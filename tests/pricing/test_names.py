@@ -12,6 +12,10 @@ from tests.pricing.own_book import book_from, book_with
 if TYPE_CHECKING:
     from app.pricing.book import PriceBook
 
+SONNET_4_5 = "regional.anthropic.claude-sonnet-4-5-20250929-v1:0"
+HAIKU_3 = "regional.anthropic.claude-3-haiku-20240307-v1:0"
+PROFILE = "arn:aws:bedrock:eu-west-1:123456789012:inference-profile/eu.anthropic.claude-sonnet-4-5-20250929-v1:0"
+VERTEX = "projects/p/locations/us/publishers/anthropic/models/claude-sonnet-4-5@20250929"
 FOUND = [
     ("openai", "gpt-4o-2024-08-06", "openai", "gpt-4o"),
     ("openai", "gpt-4o-2024-05-13", "openai", "gpt-4o-2024-05-13"),
@@ -25,14 +29,14 @@ FOUND = [
     ("litellm", "anthropic/claude-sonnet-4-5-20250929", "anthropic", "claude-sonnet-4-5"),
     ("google", "models/gemini-2.5-flash", "google", "gemini-2.5-flash"),
     ("google", "publishers/google/models/gemini-2.5-pro", "google", "gemini-2.5-pro"),
-    ("vertex_ai", "projects/p/locations/us/publishers/anthropic/models/claude-sonnet-4-5@20250929", "google", "claude-sonnet-4-5"),
+    ("vertex_ai", VERTEX, "google", "claude-sonnet-4-5"),
     ("gemini", "gemini/gemini-2.5-pro-preview-06-05", "google", "gemini-2.5-pro"),
     ("azure", "azure/gpt-4o", "openai", "gpt-4o"),
     ("openrouter", "openrouter/anthropic/claude-sonnet-4.5:beta", "openrouter", "anthropic/claude-sonnet-4.5"),
-    ("bedrock", "bedrock/us-east-2/us.anthropic.claude-3-haiku-20240307-v1:0", "aws", "regional.anthropic.claude-3-haiku-20240307-v1:0"),
-    ("bedrock", "bedrock/converse/eu.anthropic.claude-sonnet-4-5-20250929-v1:0", "aws", "regional.anthropic.claude-sonnet-4-5-20250929-v1:0"),
+    ("bedrock", "bedrock/us-east-2/us.anthropic.claude-3-haiku-20240307-v1:0", "aws", HAIKU_3),
+    ("bedrock", "bedrock/converse/eu.anthropic.claude-sonnet-4-5-20250929-v1:0", "aws", SONNET_4_5),
     ("bedrock", "global.anthropic.claude-sonnet-4-6", "aws", "global.anthropic.claude-sonnet-4-6-v1:0"),
-    ("aws", "arn:aws:bedrock:eu-west-1:123456789012:inference-profile/eu.anthropic.claude-sonnet-4-5-20250929-v1:0", "aws", "regional.anthropic.claude-sonnet-4-5-20250929-v1:0"),
+    ("aws", PROFILE, "aws", SONNET_4_5),
     ("xai", "grok-4-latest", "x-ai", "grok-4-0709"),
     (None, "gpt-4o", "openai", "gpt-4o"),
     (None, "us.anthropic.claude-sonnet-4-6", "aws", "regional.anthropic.claude-sonnet-4-6-v1:0"),
