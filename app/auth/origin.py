@@ -18,7 +18,10 @@ LOOPBACK_NAMES = frozenset({"127.0.0.1", "localhost", "::1"})
 def host_name(host: str | None) -> str:
     """The name of a Host header without its port, lower case; empty where it is missing or malformed."""
     try:
-        return (urlsplit(f"//{host or ''}").hostname or "").rstrip(".")
+        parts = urlsplit(f"//{host or ''}")
+        named = (parts.hostname or "").rstrip(".")
+        # `.port` raises where something else than a port stands behind the colon
+        return named if parts.port is None or parts.port > 0 else ""
     except ValueError:
         return ""
 

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from datetime import date, timedelta
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Annotated
 
-from fastapi import APIRouter, Form, UploadFile
+from fastapi import APIRouter, Form
+from fastapi import Request as FastRequest
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import UploadFile
 
 from app.core.errors import UsageError
 from app.core.view import midnight_us, zone_info
 from app.web import render
+from app.web.security import UPLOAD_PATH
 
 if TYPE_CHECKING:
     from starlette.responses import Response
@@ -18,6 +23,8 @@ if TYPE_CHECKING:
 
 Fingerprint = str
 REASON_MAX = 500
+NAME_MAX = 200
+NO_FILE = "No file was chosen. Go back and choose a log file."
 BILLINGS = ("api", "subscription", "provisioned", "free", "unknown")
 
 
@@ -57,11 +64,15 @@ def actions(deps: Deps) -> APIRouter:
         commands.run_analysis()
         return render.see_other("/savings")
 
-    @router.post("/sources/upload", response_model=None)
-    def upload(log: UploadFile) -> Response:
-        if not log.filename:
-            raise UsageError("No file was chosen. Go back and choose a log file.")
-        commands.upload_log(log.filename, log.file)
+    @router.post(UPLOAD_PATH, response_model=None)
+    async def upload(request: FastRequest) -> Response:
+        # The form is read here and not by a parameter: parameters are read before the guard has spoken.
+        async with request.form(max_files=1, max_fields=4) as form:
+            log = form.get("log")
+            if not isinstance(log, UploadFile):
+                raise UsageError(NO_FILE)
+            name = _plain_name(log.filename)
+            await run_in_threadpool(commands.upload_log, name, log.file)
         return render.see_other("/sources")
 
     @router.post("/sources/billing", response_model=None)
@@ -72,6 +83,15 @@ def actions(deps: Deps) -> APIRouter:
         return render.see_other("/sources")
 
     return router
+
+
+def _plain_name(given: str | None) -> str:
+    """The last part of an uploaded file's name: a browser names a file, never a place on this machine."""
+    name = PurePosixPath((given or "").replace("\\", "/")).name
+    name = "".join(character for character in name if character.isprintable())[-NAME_MAX:]
+    if not name.strip(". "):
+        raise UsageError(NO_FILE)
+    return name
 
 
 def _until_us(text: str, zone: str) -> int | None:

@@ -24,6 +24,7 @@ class Deps:
         allowed_hosts: host names (no port) under which the dashboard answers.
         public_origin: `https://halve.example` where a proxy stands in front.
         no_access_control: serves without the access token; only made data on loopback may ask for it.
+        max_upload_bytes: largest log that the Sources page takes; larger ones go through `halve ingest`.
         demo: pages say that the data is made.
     """
 
@@ -35,4 +36,5 @@ class Deps:
     allowed_hosts: frozenset[str] = field(default_factory=lambda: frozenset({"127.0.0.1", "localhost"}))
     public_origin: str | None = None
     no_access_control: bool = False
+    max_upload_bytes: int = 1 << 30
     demo: bool = False

@@ -36,6 +36,10 @@ TITLES: Final = {
     503: "Not available right now",
 }
 NOT_FOUND: Final = "There is no page at this address. It may have been mistyped, or what it showed is gone."
+TOO_LARGE: Final = (
+    "That is more than this page takes. Give large logs to `halve ingest PATH` on the machine of the service: "
+    "it reads files of any size."
+)
 UNEXPECTED: Final = (
     "Halve could not answer this page because of a fault of its own. Nothing was changed by it. "
     "The log of the service holds the details; trying again may help."
@@ -61,5 +65,5 @@ def problem(error: HalveError) -> Problem:
 
 def http_problem(status: int) -> Problem:
     """Status and words where the framework itself refused."""
-    text = NOT_FOUND if status == 404 else "The request cannot be answered at this address."
+    text = {404: NOT_FOUND, 413: TOO_LARGE}.get(status, "The request cannot be answered at this address.")
     return Problem(status, TITLES.get(status, "That did not work"), text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.middleware.body_limit import RequestBodyLimitMiddleware
 from starlette.responses import PlainTextResponse
 
 from app.auth.origin import host_allowed, write_allowed
@@ -43,6 +44,22 @@ WRONG_ORIGIN = (
     "This request would change something but does not come from a page of this Halve, so nothing was done. "
     "Open the page itself and try again."
 )
+
+
+UPLOAD_PATH = "/sources/upload"
+MAX_FORM_BYTES = 64 * 1024
+
+
+class BodyLimitMiddleware:
+    """Bounds what anybody can make us read: forms are small; only the upload is large, and it reads after the guard."""
+
+    def __init__(self, app: ASGIApp, max_upload_bytes: int) -> None:
+        self.form = RequestBodyLimitMiddleware(app, MAX_FORM_BYTES)
+        self.upload = RequestBodyLimitMiddleware(app, max_upload_bytes)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        chosen = self.upload if scope["type"] == "http" and scope["path"] == UPLOAD_PATH else self.form
+        await chosen(scope, receive, send)
 
 
 class SecurityMiddleware:

@@ -22,7 +22,7 @@ from app.web.frame import frame
 from app.web.page import Context
 from app.web.pages import PAGES
 from app.web.problems import UNEXPECTED, NotSignedIn, Problem, http_problem, problem
-from app.web.security import SecurityMiddleware
+from app.web.security import BodyLimitMiddleware, SecurityMiddleware
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -75,6 +75,7 @@ def create_app(deps: Deps) -> FastAPI:
     app.add_api_route("/healthz", _healthz(deps), methods=["GET", "HEAD"])
     app.mount("/static", _Static(directory=render.STATIC), name="static")
     _add_problem_pages(app, templates)
+    app.add_middleware(BodyLimitMiddleware, max_upload_bytes=deps.max_upload_bytes)
     app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=5)
     app.add_middleware(SecurityMiddleware, allowed_hosts=deps.allowed_hosts, public_origin=deps.public_origin)
     return app

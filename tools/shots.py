@@ -1,0 +1,90 @@
+"""Pictures of every page of a running dashboard, in light, dark and on a phone, into ./shots.
+
+python tools/shots.py [http://127.0.0.1:8080] [--token TOKEN]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from playwright.sync_api import Error, sync_playwright
+
+if TYPE_CHECKING:
+    from playwright.sync_api import BrowserContext, Page
+
+OUT = Path("shots")
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+SCREENS = {
+    "light": {"viewport": {"width": 1360, "height": 900}, "color_scheme": "light"},
+    "dark": {"viewport": {"width": 1360, "height": 900}, "color_scheme": "dark"},
+    "phone": {"viewport": {"width": 390, "height": 844}, "color_scheme": "light", "device_scale_factor": 2},
+}
+
+
+def addresses(context: BrowserContext, base: str) -> dict[str, str]:
+    """The pages by name; one request and one finding are taken from their lists."""
+    pages = {
+        "spend": "/",
+        "spend-by-model": "/?by=model",
+        "savings": "/savings",
+        "requests": "/requests",
+        "sources": "/sources",
+    }
+    for name, listed, column in (("request", "/requests", "key"), ("finding", "/savings", "fingerprint")):
+        answer = context.request.get(f"{base}{listed}.json")
+        rows = json.loads(answer.text())["rows"] if answer.ok else []
+        if rows and column in rows[0]:
+            pages[name] = f"{listed}/{rows[0][column]}"
+    return pages
+
+
+def shoot(page: Page, base: str, path: str, to: Path) -> list[str]:
+    """One full-page picture; what the console complained about."""
+    complaints: list[str] = []
+    page.on("console", lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None)
+    page.goto(base + path, wait_until="networkidle")
+    charts = page.locator("halve-chart:not([data-drawn])")
+    if charts.count():
+        page.wait_for_timeout(1500)
+    page.screenshot(path=str(to), full_page=True)
+    return complaints
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("base", nargs="?", default="http://127.0.0.1:8080")
+    parser.add_argument("--token", default="", help="the access token, where the dashboard asks for one")
+    given = parser.parse_args()
+    names = ("chromium", "chromium-browser", "google-chrome")
+    chromium = os.environ.get("HALVE_CHROMIUM") or next((path for name in names if (path := shutil.which(name))), None)
+    if chromium is None:
+        sys.exit("No Chromium on this machine. Install one, or name it in HALVE_CHROMIUM.")
+    OUT.mkdir(exist_ok=True)
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=chromium, args=FLAGS)
+        for screen, options in SCREENS.items():
+            context = browser.new_context(**options)
+            try:
+                if given.token:
+                    context.new_page().goto(f"{given.base}/enter?token={given.token}")
+                for name, path in addresses(context, given.base).items():
+                    to = OUT / f"{name}-{screen}.png"
+                    page = context.new_page()
+                    complaints = shoot(page, given.base, path, to)
+                    page.close()
+                    print(to, *(f"\n  console: {said}" for said in complaints))
+            except Error as error:
+                sys.exit(f"The dashboard at {given.base} could not be pictured: {error.message.splitlines()[0]}")
+            finally:
+                context.close()
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()
