@@ -206,3 +206,43 @@ def test_applying_other_rules_writes_a_new_version_and_shows_what_moved(tmp_path
         assert attribute(session, other, now_us=3, again=True).version == 3
         versions = session.connection.execute("SELECT DISTINCT version FROM attribution ORDER BY 1").fetchall()
         assert versions == [(2,), (3,)]
+
+
+def templates_of(prompts: dict[int, list[tuple[str, str]]]) -> dict[int, int | None]:
+    warehouse = open_warehouse()
+    with warehouse.writing() as session:
+        add_requests(session, [{"request_key": key, "exact_key": key, "model_id": "m"} for key in prompts])
+        add_prompts(session, prompts)
+        attribute(session, RULES, now_us=1)
+        return {key: row[3] for key, row in latest(session).items()}
+
+
+def test_prompts_that_share_a_common_line_are_told_apart() -> None:
+    common = "You are a helpful assistant."
+    prompts = {}
+    for key in range(1, 201):
+        body = "\n".join(f"Instruction {line} of script {key % 4}, to be followed." for line in range(12))
+        prompts[key] = [("system", common), ("user", f"{body}\nInput number {key}")]
+    found = templates_of(prompts)
+    by_script = {script: {found[key] for key in found if key % 4 == script} for script in range(4)}
+    assert all(len(templates) == 1 for templates in by_script.values())
+    assert len(set.union(*by_script.values())) == 4
+
+
+def test_a_field_with_few_values_does_not_split_a_template() -> None:
+    prompts = {
+        key: [("system", f"Language: {('German', 'English')[key % 2]}\n{STABLE}"), ("user", f"Input number {key}")]
+        for key in range(1, 201)
+    }
+    assert len(set(templates_of(prompts).values())) == 1
+
+
+def test_popular_documents_of_a_search_do_not_split_a_template() -> None:
+    rng = random.Random(5)
+    documents = [f"Document {n} says " + "very much about this " * 8 for n in range(12)]
+    weights = [1 / (n + 1) for n in range(12)]
+    prompts = {
+        key: [("system", STABLE), ("user", "\n".join(rng.choices(documents, weights, k=3)) + f"\nQuestion {key}")]
+        for key in range(1, 401)
+    }
+    assert len(set(templates_of(prompts).values())) == 1

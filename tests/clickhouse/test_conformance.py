@@ -66,7 +66,10 @@ class Click:
 
 
 PROMPTS = {
-    key: [("system", f"Now it is {key}\nAnswer as team {key % 3} would."), ("user", f"Question {key}")]
+    key: [
+        ("system", f"Now it is {key}\nYou are a helpful assistant.\nAnswer as team {key % 3} would."),
+        ("user", f"Question {key}"),
+    ]
     for key in range(1, 120)
 }
 
@@ -98,6 +101,8 @@ def made_rows() -> list[dict[str, Any]]:
                 "tags": rng.choice([None, '{"feature": "x"}', '{"feature": "y", "team": "t"}']),
             }
         )
+        if key < 60:
+            rows[-1] |= {"provider": "openai", "account": "org", "model_id": "a", "tags": None}
     return rows
 
 
@@ -268,3 +273,4 @@ def test_attribution_is_equal_on_both_engines(duck: Warehouse, click: Click, tmp
     assert attribute(click, rules, now_us=1) == done  # type: ignore[arg-type]
     assert [tuple(row) for row in click.client.query(chosen).result_rows] == expected
     assert {row[-2] for row in expected} >= {"tag", "template", "none"}
+    assert len({row[4] for row in expected}) >= 4  # prompts with one line in common are told apart

@@ -1,10 +1,10 @@
 -- Adds the requests of `chosen` to the known templates.
 CREATE OR REPLACE TEMP TABLE templates_now AS
 WITH counted AS (
-    SELECT c.template, g.account, g.provider, g.model_id, g.feature, cast(count(*) AS BIGINT) AS requests
+    SELECT c.line_hash AS template, g.account, g.provider, g.model_id, g.feature, cast(count(*) AS BIGINT) AS requests
     FROM chosen c
     JOIN template_groups g ON g.grp = c.grp
-    GROUP BY c.template, g.account, g.provider, g.model_id, g.feature
+    GROUP BY c.line_hash, g.account, g.provider, g.model_id, g.feature
     UNION ALL
     SELECT template, account, provider, model_id, feature, requests FROM templates
 )

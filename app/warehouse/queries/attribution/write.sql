@@ -6,9 +6,9 @@ SELECT
     coalesce(u.feature, n.name, 'unassigned') AS feature,
     coalesce(u.team, 'unassigned') AS team,
     coalesce(u.environment, 'unassigned') AS environment,
-    c.template,
-    CASE WHEN u.feature IS NOT NULL THEN u.label WHEN c.template IS NOT NULL THEN 'template' ELSE 'none' END AS rule,
+    c.line_hash AS template,
+    CASE WHEN u.feature IS NOT NULL THEN u.label WHEN c.line_hash IS NOT NULL THEN 'template' ELSE 'none' END AS rule,
     $version AS version
 FROM ruled u
 LEFT JOIN chosen c ON c.request_key = u.request_key
-LEFT JOIN template_names n ON n.template = c.template
+LEFT JOIN template_names n ON n.template = c.line_hash
