@@ -1,0 +1,87 @@
+"""A LiteLLM source in the service: pulled when due, into the warehouse, once, whatever goes wrong in between."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from app.control import sources
+from app.main.background import Background
+from app.main.runtime import opened
+from app.main.store import add_source
+from app.settings import Settings
+from tests.connectors.fake_litellm import TOKEN, Fake, row, serve
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from app.main.runtime import Runtime
+
+NOW = datetime.now(UTC)
+
+
+@pytest.fixture
+def fake() -> Fake:
+    """Two days of calls, the last one a minute old."""
+    return Fake([row(n, NOW - timedelta(minutes=1 + 24 * n)) for n in range(120)])
+
+
+@pytest.fixture
+def proxy(fake: Fake) -> Iterator[str]:
+    yield from serve(fake)
+
+
+@pytest.fixture
+def configured(proxy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    monkeypatch.setenv("LITELLM_TOKEN", TOKEN)
+    made = replace(Settings(), data_dir=tmp_path / "data", allow_hosts="127.0.0.1")
+    add_source(made, kind="litellm", name="gateway", url=proxy, token="env:LITELLM_TOKEN", path=None, every_us=0)
+    return made
+
+
+def _stored(runtime: Runtime) -> list[str]:
+    with runtime.warehouse.session() as session:
+        rows = session.connection.execute("SELECT source_record FROM requests WHERE source = 'gateway'").fetchall()
+    return sorted(str(record) for (record,) in rows)
+
+
+def _ids(fake: Fake) -> list[str]:
+    return sorted(one["request_id"] for one in fake.rows)
+
+
+def test_a_due_source_is_pulled_into_the_warehouse_and_again_only_adds_what_is_new(
+    fake: Fake, configured: Settings
+) -> None:
+    with opened(configured) as runtime:
+        work = Background(runtime, configured)
+        work.run_due_sources()
+        assert _stored(runtime) == _ids(fake)
+        fake.rows.append(row(900, NOW - timedelta(minutes=15)))
+        work.run_due_sources()
+        assert _stored(runtime) == _ids(fake)
+        assert sources.cursor(runtime.control, "gateway").state == "ok"
+
+
+def test_a_pull_that_breaks_off_says_why_and_the_next_one_goes_on(fake: Fake, configured: Settings) -> None:
+    good = list(fake.rows)
+    fake.answers.append((200, {}, b'{"rows": []}'))
+    with opened(configured) as runtime:
+        work = Background(runtime, configured)
+        work.run_due_sources()
+        broken = sources.cursor(runtime.control, "gateway")
+        assert broken.state == "failed"
+        assert "another layout" in str(broken.error)
+        work.run_due_sources()
+        assert _stored(runtime) == sorted(one["request_id"] for one in good)
+
+
+def test_a_source_whose_host_is_not_allowed_is_not_called(fake: Fake, configured: Settings) -> None:
+    strict = replace(configured, allow_hosts="")
+    with opened(strict) as runtime:
+        Background(runtime, strict).run_due_sources()
+        assert "HALVE_ALLOW_HOSTS" in str(sources.cursor(runtime.control, "gateway").error)
+    assert fake.tokens == []
