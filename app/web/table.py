@@ -13,13 +13,17 @@ Value = str | int | float | bool | None
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """`key` names the column in the twins, `label` on the page; `sort` is the page's sorting key, if it sorts."""
+    """`key` names the column in the twins, `label` on the page; `sort` is the page's sorting key, if it sorts.
+
+    A `twin_only` column is for machines (an identifier that a page carries in a link).
+    """
 
     key: str
     label: str
     kind: Literal["text", "number"] = "text"
     help: str = ""
     width: Literal["", "mid", "wide"] = ""
+    twin_only: bool = False
     sort: str = ""
 
 

@@ -57,6 +57,10 @@ BILLINGS: Final = {
 }
 
 
+# Later than any price is known to hold (the year 2200).
+FAR_FUTURE_US: Final = 7_258_118_400_000_000
+
+
 @dataclass(frozen=True, slots=True)
 class Fact:
     label: str
@@ -103,7 +107,7 @@ def build(context: Context) -> Content:
             f"{show.precise_moment(detail.row.start_us, context.zone)}",
             cost=show.exact_money(detail.row.cost_pusd),
             state=STATES.get(detail.row.cost_state, ""),
-            price=_price_facts(detail),
+            price=_price_facts(context, detail),
             sides=_sides(detail.phases, detail.row.cost_pusd),
             why=_why(detail),
             facts=_facts(context, detail),
@@ -171,11 +175,29 @@ def _amount(charge: Charge) -> int | None:
     return int((Decimal(charge.tokens) * charge.rate_pusd).to_integral_value(ROUND_HALF_EVEN))
 
 
-def _price_facts(detail: RequestDetail) -> tuple[Fact, ...]:
+def _row_facts(context: Context, detail: RequestDetail) -> tuple[Fact, ...]:
+    """Where the rates of the price row come from and when they hold."""
+    price = detail.price
+    if price is None:
+        return ()
+    valid = []
+    if price.valid_from_us > 0:
+        valid.append(f"from {show.moment(price.valid_from_us, context.zone)}")
+    if price.valid_to_us < FAR_FUTURE_US:
+        valid.append(f"until {show.moment(price.valid_to_us, context.zone)}")
+    return (
+        Fact("Source of the price", f"{price.source} ({price.status})"),
+        Fact("Terms", price.ctx or "standard"),
+        Fact("Holds", " ".join(valid) or "always"),
+    )
+
+
+def _price_facts(context: Context, detail: RequestDetail) -> tuple[Fact, ...]:
     facts = detail.facts
     reported = facts["cost_reported_pusd"]
     found = [
         Fact("Price row", facts["price_row"] or "none"),
+        *_row_facts(context, detail),
         Fact("Price book", facts["price_book"] or "none"),
         Fact("Billing of the source", BILLINGS.get(detail.billing, detail.billing)),
     ]

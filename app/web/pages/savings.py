@@ -135,6 +135,7 @@ def _about(context: Context, plan: PlanResult) -> str:
 
 
 FINDING_COLUMNS: Final = (
+    Column("fingerprint", "Fingerprint", twin_only=True),
     Column("headline", "What to do", width="wide"),
     Column("lever", "Lever"),
     Column("scope", "Where", width="mid"),
@@ -205,6 +206,7 @@ def _potential_table(context: Context, scale: Scale, items: tuple[Finding, ...])
 
 def _what(context: Context, item: Finding) -> tuple[Cell, ...]:
     return (
+        cells.text(item.fingerprint),
         cells.text(item.headline, href=context.url(f"{PATH}/{item.fingerprint}")),
         Cell(item.lever, item.title),
         Cell(item.scope, plans.where(item)),
