@@ -54,9 +54,9 @@ class Background:
 
     def start(self) -> None:
         """Begin; the inbox is looked at at once."""
-        self._add(self.take_inbox, IntervalTrigger(seconds=INBOX_EVERY_S), "inbox")
-        self._add(self.run_due_sources, IntervalTrigger(seconds=SOURCES_EVERY_S), "sources")
-        self._add(self.analyse, CronTrigger(hour=PLAN_HOUR, timezone=self.settings.zone), "analysis")
+        self._add(self.take_inbox, IntervalTrigger(seconds=INBOX_EVERY_S), "inbox", waits=False)
+        self._add(self.run_due_sources, IntervalTrigger(seconds=SOURCES_EVERY_S), "sources", waits=False)
+        self._add(self.analyse, CronTrigger(hour=PLAN_HOUR, timezone=self.settings.zone), "analysis", waits=True)
         self.scheduler.start()
 
     def stop(self) -> None:
@@ -64,27 +64,42 @@ class Background:
         if self.scheduler.running:
             self.scheduler.shutdown(wait=True)
 
-    def _add(self, work: Callable[[], None], trigger: object, name: str) -> None:
+    def _add(self, work: Callable[[], None], trigger: object, name: str, *, waits: bool) -> None:
         self.scheduler.add_job(
-            self._guarded, trigger, args=[work, name], id=name, coalesce=True, max_instances=1, misfire_grace_time=None
+            self._guarded,
+            trigger,
+            args=[work, name, waits],
+            id=name,
+            coalesce=True,
+            max_instances=1,
+            misfire_grace_time=None,
         )
 
     def soon(self, work: Callable[[], None], name: str) -> None:
         """Run `work` once, now, beside the schedule; a second call before it began changes nothing."""
         self.scheduler.add_job(
-            self._guarded, args=[work, name], id=f"{name} now", replace_existing=True, misfire_grace_time=None
+            self._guarded, args=[work, name, True], id=f"{name} now", replace_existing=True, misfire_grace_time=None
         )
 
-    def _guarded(self, work: Callable[[], None], name: str) -> None:
-        with self._turn:
-            try:
-                work()
-            except HalveError as error:
-                self.progress = Progress("failed", f"{name}: {error}")
-                log.error("%s: %s", name, error)  # noqa: TRY400 - the message is the whole story for the reader
-                return
-        if self.progress.busy:
-            self.progress = Progress()
+    def _guarded(self, work: Callable[[], None], name: str, waits: bool) -> None:
+        """Run one piece of work in its turn. What comes again in seconds is left out where another piece runs."""
+        if not self._turn.acquire(blocking=waits):
+            return
+        try:
+            work()
+        except HalveError as error:
+            self.progress = Progress("failed", f"{name}: {error}")
+            log.error("%s: %s", name, error)  # noqa: TRY400 - the message is the whole story for the reader
+        except Exception:
+            # One piece of work may fail in a way nobody foresaw; the service and the other pieces go on, and both
+            # the page and the log say so.
+            self.progress = Progress("failed", f"{name}: an unexpected error; the service's log has the details")
+            log.exception("%s failed", name)
+        else:
+            if self.progress.busy:
+                self.progress = Progress()
+        finally:
+            self._turn.release()
 
     def take_inbox(self) -> None:
         """Merge what waits in the inbox and bring attribution and roll-ups up to date."""
