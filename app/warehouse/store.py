@@ -110,6 +110,11 @@ class Warehouse:
                 f"The warehouse could not write or read its files: {_first_line(error)}. Nothing that was committed is "
                 "lost; see that the disk has room and the data folder can be written, then repeat what you did."
             ) from error
+        except duckdb.OutOfMemoryException as error:
+            raise UnavailableError(
+                f"The warehouse ran out of its memory or spill space: {_first_line(error)}. Nothing that was committed "
+                "is lost; set HALVE_MEMORY higher, or choose a shorter period."
+            ) from error
         finally:
             if alarm is not None:
                 alarm.cancel()
@@ -122,10 +127,17 @@ class Warehouse:
             session.connection.execute("BEGIN")
             try:
                 yield session
-                session.connection.execute("COMMIT")
+                self._commit(session)
             except BaseException:
                 _roll_back(session.connection)
                 raise
+
+    def _commit(self, session: Session) -> None:
+        try:
+            session.connection.execute("COMMIT")
+        except duckdb.TransactionException as error:
+            # A commit fails for want of room; the files are whole only after they were opened anew.
+            raise duckdb.FatalException(str(error)) from error
 
     def checkpoint(self) -> None:
         """Write everything into the two files, so that a copy of them is complete."""
