@@ -129,18 +129,17 @@ def _value(kind: Mapping[str, Any], row: Mapping[str, Any], side: str) -> float 
 
 
 def choose(passing: Sequence[Option]) -> Option | None:
-    """The smallest step down at the same provider; same family first, then the cheaper one, then by name."""
+    """The smallest step down at the same provider; same family first, then the cheaper one, of equals the newest."""
+
+    def rank(option: Option) -> tuple[bool, int, float]:
+        other_family = option.row["family"] != option.row["to_family"]
+        return other_family, option.steps or 0, round(1.0 - option.cheaper, 9)
+
     proposable = [option for option in passing if option.proposable()]
-    return min(
-        proposable,
-        key=lambda option: (
-            option.row["family"] != option.row["to_family"],
-            option.steps,
-            option.then_pusd / max(option.now_pusd, 1.0),
-            option.row["to_model_id"],
-        ),
-        default=None,
-    )
+    if not proposable:
+        return None
+    best = min(rank(option) for option in proposable)
+    return max((option for option in proposable if rank(option) == best), key=lambda option: option.row["to_model_id"])
 
 
 def _candidate(

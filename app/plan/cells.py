@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 LAYOUT_CLASSES: Final = ("tok_input", "tok_cache_read", *CACHE_WRITE_CLASSES)
 LAYOUT_STAGE: Final = 70
-DIGITS: Final = 1_000  # candidates a lever: three decimal digits of the code; twelve levers fit a DECIMAL(38)
-MAX_LEVERS: Final = 12
+DIGITS: Final = 10_000  # candidates a lever: four decimal digits of the code; nine levers fit a DECIMAL(38)
+MAX_LEVERS: Final = 9
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ SELECT
     r.start_us + z.offset_us AS local_us,
     cast('1970-01-01' AS DATE) + cast(floor((r.start_us + z.offset_us) / 86400000000.0) AS INTEGER) AS day,
     coalesce(r.end_us, r.start_us) AS end_us,
+    r.first_token_us,
     coalesce(r.provider, 'unassigned') AS provider,
     r.account,
     coalesce(r.model_id, r.model, 'unassigned') AS model_id,

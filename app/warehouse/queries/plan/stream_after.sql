@@ -3,7 +3,7 @@
 -- {state}(code, provider, model_id, keep, new_provider, new_model_id, new_is_batch, ratio).
 CREATE OR REPLACE TEMP VIEW {into} AS
 SELECT
-    s.request_key, s.start_us, s.day, s.account, s.feature, s.template, s.session_id, s.service_tier, s.prompt_bytes,
+    s.request_key, s.start_us, s.first_token_us, s.end_us, s.day, s.account, s.feature, s.template, s.session_id, s.service_tier, s.prompt_bytes,
     coalesce(x.new_provider, s.provider) AS provider,
     coalesce(x.new_model_id, s.model_id) AS model_id,
     coalesce(x.new_is_batch, s.is_batch) AS is_batch,
