@@ -133,6 +133,11 @@ def describe(candidate: Candidate) -> Change:
     steps = []
     if params["breaker"] is not None:
         steps += _moves(params["breaker"], params["min_tokens"])
+    if params["fan_out_tokens"] > 0.01 * params["tokens_per_request"] * candidate.n_requests:
+        steps.append(
+            f"Where many requests start together, send one first and the rest when its answer begins: about "
+            f"{params['fan_out_tokens']:,} more tokens would be read (not in the figure)."
+        )
     if params["marks"] or params["mark_last"]:
         steps.append(_marks(params))
         if params["lifetime"] not in ("auto", "5m"):
@@ -188,7 +193,7 @@ def _marks(params: Mapping[str, Any]) -> str:
     places = [f"at the end of {fixed} of the prompt (counted from 1: all tools, system, messages)"] if fixed else []
     if params["mark_last"]:
         places.append("on the last block of the newest message, so that the next turn reads this one")
-    return f"Add a cache mark (cache_control) {' and '.join(places)}."
+    return f"Add a cache mark ({params['mark_name']}) {' and '.join(places)}."
 
 
 def data(session: Session) -> Mapping[str, Any]:

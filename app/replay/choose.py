@@ -60,6 +60,7 @@ class LayoutChoice:
     capture: Capture
     broken: Break | None
     typical_gap_s: float | None = None
+    fan_out_tokens: int = 0
     evidence: tuple[int, ...] = ()
 
     def params(self) -> dict[str, Any]:
@@ -91,6 +92,8 @@ class LayoutChoice:
             "billed_writes": sum(self.scope.tokens[2:]),
             "billed_reads": self.scope.tokens[1],
             "typical_gap_s": self.typical_gap_s,
+            "fan_out_tokens": self.fan_out_tokens,
+            "mark_name": self.rule.mark,
             "breaker": None if self.broken is None else _breaker(self.broken, mean),
             "billed_input_equivalents": round(self.billed_cost),
             "planned_input_equivalents": round(self.cost),
@@ -184,8 +187,9 @@ def _with_evidence(
     """The choices with example requests and, where caching loses, the usual pause between requests."""
     examples: dict[int, list[int]] = defaultdict(list)
     chosen = [plan for _, plan in found if plan is not None]
+    fan_out: dict[int, int] = {}
     if chosen:
-        evaluate(session, chosen, captures, "layout_options")
+        fan_out = _fan_out(session, chosen, captures)
         for scope, key in session.rows("replay.layout_evidence", {"split": "layout_options"}, most=EXAMPLES):
             examples[scope].append(key)
     wanted = _wanted(session, [choice.scope.scope_id for choice, plan in found if plan is None])
@@ -197,9 +201,23 @@ def _with_evidence(
             choice,
             evidence=tuple(examples[choice.scope.scope_id]),
             typical_gap_s=gaps.get(choice.scope.scope_id),
+            fan_out_tokens=fan_out.get(choice.scope.scope_id, 0),
         )
         for choice, _ in found
     )
+
+
+def _fan_out(session: Session, chosen: Sequence[Plan], captures: Captures) -> dict[int, int]:
+    """Tokens that are not read only because requests start before the first answer of their prefix begins, by scope.
+
+    Leaves the chosen plans' split in `layout_options`.
+    """
+    reads: list[dict[int, int]] = []
+    for at_once in (True, False):
+        evaluate(session, [replace(plan, at_once=at_once) for plan in chosen], captures, "layout_options")
+        rows = session.rows("replay.layout_summary", {"split": "layout_options"})
+        reads.append({scope: tokens[1] for _, scope, _, *tokens, _ in rows})
+    return {scope: max(most - reads[1].get(scope, 0), 0) for scope, most in reads[0].items()}
 
 
 def _refusals(session: Session, scopes: Sequence[ScopeFacts], broken: Mapping[int, Break]) -> list[NoChoice]:

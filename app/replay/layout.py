@@ -65,6 +65,8 @@ class Plan:
             requests without fingerprints session (all of a prompt is marked) and session billed (as it was).
         marks: ordinals of part ends, from 1.
         lifetime: name of the rule's lifetime.
+        start_tokens: read at once where a session starts (marking session).
+        at_once: entries are readable at once, as if requests that start together were sent one after the other.
     """
 
     plan: int
@@ -78,6 +80,7 @@ class Plan:
     marks: tuple[int, ...] = ()
     mark_last: bool = False
     start_tokens: int = 0
+    at_once: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,6 +320,7 @@ def _plan_frame(plans: Sequence[Plan], captures: Captures) -> pl.DataFrame:
                 captures.of(one.provider, one.model_id, one.rule.match).rate,
                 life.name,
                 one.start_tokens,
+                int(one.at_once),
             )
         )
     schema = {
@@ -336,5 +340,6 @@ def _plan_frame(plans: Sequence[Plan], captures: Captures) -> pl.DataFrame:
         "read_rate": pl.Float64,
         "write_class": pl.String,
         "start_tokens": pl.Int64,
+        "at_once": pl.Int64,
     }
     return pl.DataFrame(rows, schema=schema, orient="row")

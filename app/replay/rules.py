@@ -54,6 +54,7 @@ class CacheRule:
     ready_s: float
     lookback: int
     max_marks: int
+    mark: str
     scope: str
     state: State
     source: str
@@ -134,6 +135,7 @@ def _row(raw: dict[str, Any], where: str) -> CacheRule:
             ready_s=float(raw.get("ready_s", 0)),
             lookback=int(raw.get("lookback", 0)),
             max_marks=int(raw.get("max_marks", 0)),
+            mark=str(raw.get("mark", "")),
             scope=str(raw["scope"]),
             state=cast("State", raw["state"]),
             source=str(raw["source"]),

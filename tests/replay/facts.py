@@ -42,6 +42,7 @@ class Facts:
         template: int | None = 1,
         account: str | None = None,
         session_id: str | None = None,
+        first_token_us: int | None = None,
     ) -> int:
         key = len(self.stream) + 1
         total = sum(tokens.values())
@@ -69,6 +70,7 @@ class Facts:
         row = {
             "request_key": key,
             "start_us": start_us,
+            "first_token_us": first_token_us,
             "day": start_us // DAY_US,
             "provider": provider,
             "account": account,
@@ -116,7 +118,9 @@ class Facts:
         for name, (rows, schema) in schemas.items():
             session.register("made", pl.DataFrame(rows, schema=schema, orient="row"))
             session.connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS SELECT * FROM made")
-        types = dict.fromkeys(("request_key", "start_us", "day", "template", "prompt_tokens", *CLASSES), pl.Int64)
+        types = dict.fromkeys(
+            ("request_key", "start_us", "first_token_us", "day", "template", "prompt_tokens", *CLASSES), pl.Int64
+        )
         types |= {"account": pl.String, "session_id": pl.String, "service_tier": pl.String}
         session.register("made", pl.DataFrame(self.stream, schema_overrides=types, infer_schema_length=None))
         session.connection.execute("CREATE OR REPLACE TEMP TABLE stream AS SELECT * FROM made")

@@ -198,3 +198,44 @@ def test_capture_scales_what_is_read(session) -> None:
     assert sum(row[1] for row in applied(session, [Proposal(choice)], half).values()) == pytest.approx(
         whole / 2, rel=0.01
     )
+
+
+def fan_out(together: bool) -> Facts:
+    """Fifty bursts of ten requests with one long instruction: all at once, or half a minute apart."""
+    facts = Facts()
+    for burst in range(50):
+        for number in range(10):
+            start = T0 + burst * 7200 * SECOND + number * (SECOND // 10 if together else 30 * SECOND)
+            facts.add(
+                start,
+                [("system", "steady word " * 1500), ("user", f"question {burst} {number}")],
+                {"tok_input": 3010, "tok_cache_read": 0},
+                provider="anthropic",
+                model_id="claude-sonnet-4-5",
+                first_token_us=start + 2 * SECOND,
+            )
+    return facts
+
+
+def test_requests_that_start_together_cannot_read_what_none_has_written_yet(session) -> None:
+    fan_out(together=True).load(session)
+    assert advise(session, "stream").choices == ()
+    fan_out(together=False).load(session)
+    [choice] = advise(session, "stream").choices
+    assert choice.split[1] == pytest.approx(0.9 * 0.98 * 500 * 3000, rel=0.01)
+    assert choice.fan_out_tokens == 0
+
+
+def test_an_implicit_mark_on_a_changing_message_is_replaced_by_one_on_the_stable_part(session) -> None:
+    facts = Facts()
+    for number in range(200):
+        facts.add(
+            T0 + number * 60 * SECOND,
+            [("system", "steady word " * 900), ("user", f"{number} " + "own words " * 900)],
+            {"tok_input": 0, "tok_cache_read": 0, "tok_cache_write_30m": 3600},
+            model_id="gpt-5.6-sol",
+        )
+    facts.load(session)
+    [choice] = advise(session, "stream").choices
+    assert (choice.action, choice.marks, choice.mark_last, choice.lifetime) == ("mark", (1,), False, "30m")
+    assert choice.cost < 0.6 * 200 * 3600 < choice.billed_cost

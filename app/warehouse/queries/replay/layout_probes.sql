@@ -1,17 +1,21 @@
 -- The boundaries of layout_stream's prompts that matter under a plan, as the temporary table layout_probes(key, start_us,
 -- request_key, pos, tokens_upto, ready_us, ttl_us): see replay.hits; ready_us is NULL where a boundary is only looked at.
--- {plans}(plan, scope_id, provider, model_id, layout, marking, mark_last, granularity, min_tokens, lookback, ttl_us, ready_us):
+-- {plans}(plan, scope_id, provider, model_id, layout, marking, mark_last, granularity, min_tokens, lookback, ttl_us,
+-- ready_us, at_once):
 --   marking 'all' writes every boundary (providers that match any prefix), 'marks' the ordinals in {marks}(plan, scope_id,
 --   ordinal) and, with mark_last = 1, the end of the prompt, 'billed' the boundary of layout_billed.
--- Several plans of one scope are replayed side by side: a plan is part of every key. Tokens are the stream's prompt tokens cut
+-- An entry is readable from the first token of the answer on, or ready_us after the start where that is not logged; at once with
+-- at_once = 1. Several plans of one scope are replayed side by side: a plan is part of every key. Tokens are the stream's prompt tokens cut
 -- at the boundary's share of bytes, so a request that changed model or left the stream is replayed as it is there.
 -- The request_key is the stream's; the plan rides in pos (plan * 1000000 + pos + 2).
 CREATE OR REPLACE TEMPORARY TABLE layout_probes AS
 SELECT cast(hash(plan, provider, model_id, account, key) >> 1 AS bigint) AS key,
        start_us, request_key, plan * 1000000 + pos + 2 AS pos, tokens_upto,
-       CASE WHEN writes = 1 THEN start_us + ready_us END AS ready_us, ttl_us
+       CASE WHEN writes = 1 THEN ready_us END AS ready_us, ttl_us
 FROM (
-    SELECT s.request_key, s.start_us, s.provider, s.model_id, s.account, p.plan, p.ttl_us, p.ready_us, p.min_tokens,
+    SELECT s.request_key, s.start_us, s.provider, s.model_id, s.account, p.plan, p.ttl_us, p.min_tokens,
+           CASE WHEN p.at_once = 1 OR s.first_token_us < s.start_us THEN s.start_us
+                ELSE coalesce(s.first_token_us, s.start_us + p.ready_us) END AS ready_us,
            b.pos, b.key,
            cast(floor(b.share * s.prompt_tokens / p.granularity) AS bigint) * p.granularity AS tokens_upto,
            CASE WHEN p.marking = 'all' THEN 1
