@@ -6,12 +6,12 @@ Answers come from the roll-up in milliseconds; keys, users, status and templates
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
-from app.analysis.days import EVERYTHING, Day, local_days
-from app.analysis.figures import Figures, figures_of
+from app.analysis.days import EVERYTHING, HOUR_US, Day, Hour, local_days, local_hours
+from app.analysis.figures import Figures, figures_of, known_sum
 from app.analysis.scope import column, spend_scope
 from app.core.errors import UsageError
 from app.core.view import Period, View
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 Measure = Literal["cost", "requests", "tokens"]
 Order = Literal["cost", "requests", "tokens", "name"]
+
+MAX_HOURLY_DAYS = 14
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,18 @@ class Series:
     undated: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class HourlySeries:
+    """As `Series`, an hour of real time each."""
+
+    dimension: str
+    measure: Measure
+    hours: tuple[Hour, ...]
+    groups: tuple[SeriesGroup, ...]
+    other_n: int
+    totals: tuple[int | None, ...]
+
+
 def whole_period(session: Session, zone: str) -> Period:
     """The period "all": everything in the warehouse, requests without a time included."""
     rows = session.rows("spend.extent")
@@ -117,47 +131,70 @@ def daily(session: Session, view: View, *, by: str | None = None, top: int = 6, 
         found = extent(session)
         period = period if found is None else replace(period, from_us=found[0], to_us=found[1] + 1)
     days = local_days(period.from_us, period.to_us, period.zone)
-    session.register("series_days", _days_frame(days))
-    scope = spend_scope(session, view, dimension)
-    rows = session.rows("spend.series", {"facts": scope.relation, "column": column(dimension)}, top=top, **scope.range)
-    return _series(dimension, measure, days, rows)
+    folded = _folded(session, view, dimension, top, measure, days)
+    return Series(dimension, measure, days, folded.groups, folded.other_n, folded.totals, folded.undated)
+
+
+def hourly(
+    session: Session, view: View, *, by: str | None = None, top: int = 6, measure: Measure = "cost"
+) -> HourlySeries:
+    """The same an hour, for periods of at most MAX_HOURLY_DAYS days.
+
+    Raises:
+        UsageError: a longer period.
+    """
+    dimension = by or view.by
+    period = view.period
+    if period.to_us - period.from_us > (MAX_HOURLY_DAYS + 1) * 24 * HOUR_US:
+        raise UsageError(f"Hours are shown for at most {MAX_HOURLY_DAYS} days; choose a shorter period.")
+    hours = local_hours(period.from_us, period.to_us, period.zone)
+    folded = _folded(session, view, dimension, top, measure, hours)
+    return HourlySeries(dimension, measure, hours, folded.groups, folded.other_n, folded.totals)
 
 
 _MEASURE_AT = {"cost": 4, "requests": 5, "tokens": 6}
 
 
-def _series(dimension: str, measure: Measure, days: tuple[Day, ...], rows: list[tuple[Any, ...]]) -> Series:
-    """Folds rows (place, name, members, day, cost, requests, tokens) into gap-free lines."""
+@dataclass(frozen=True, slots=True)
+class _Folded:
+    groups: tuple[SeriesGroup, ...]
+    other_n: int
+    totals: tuple[int | None, ...]
+    undated: int | None
+
+
+def _folded(
+    session: Session, view: View, dimension: str, top: int, measure: Measure, spans: tuple[Day, ...] | tuple[Hour, ...]
+) -> _Folded:
+    """One gap-free line a group over the spans: 0 where nothing was asked, None where nothing asked has a price."""
+    session.register("series_days", _spans_frame(spans))
+    scope = spend_scope(session, view, dimension)
+    rows = session.rows("spend.series", {"facts": scope.relation, "column": column(dimension)}, top=top, **scope.range)
     at = _MEASURE_AT[measure]
     lines: dict[tuple[int, str | None], list[int | None]] = {}
-    sums: list[int | None] = [0] * len(days)
-    undated: int | None = None
-    seen = [False] * len(days)
+    known: list[list[int | None]] = [[] for _ in spans]
+    undated: list[int | None] = []
     other_n = 0
     for row in rows:
-        place, name, members, day = int(row[0]), row[1], int(row[2]), row[3]
+        place, name, members, span = int(row[0]), row[1], int(row[2]), row[3]
         value = None if row[at] is None else int(row[at])
         other_n = max(other_n, members if name is None else 0)
-        line = lines.setdefault((place, name), [0] * len(days))
-        if day is None:
-            undated = value if undated is None else undated + (value or 0)
-            continue
-        line[day] = value
-        if value is not None:
-            sums[day] = (sums[day] or 0) + value if seen[day] else value
-            seen[day] = True
-        elif not seen[day]:
-            sums[day] = None
+        line = lines.setdefault((place, name), [0] * len(spans))
+        if span is None:
+            undated.append(value)
+        else:
+            line[span] = value
+            known[span].append(value)
     groups = tuple(SeriesGroup(name, tuple(line)) for (_, name), line in sorted(lines.items(), key=lambda i: i[0][0]))
-    return Series(dimension, measure, days, groups, other_n, tuple(sums), undated)
+    return _Folded(groups, other_n, tuple(known_sum(cell) if cell else 0 for cell in known), known_sum(undated))
 
 
-def _days_frame(days: tuple[Day, ...]) -> pl.DataFrame:
+def _spans_frame(spans: tuple[Day, ...] | tuple[Hour, ...]) -> pl.DataFrame:
     return pl.DataFrame(
         {
-            "day": list(range(len(days))),
-            "day_from_us": [day.from_us for day in days],
-            "day_to_us": [day.to_us for day in days],
+            "day": list(range(len(spans))),
+            "day_from_us": [span.from_us for span in spans],
+            "day_to_us": [span.to_us for span in spans],
         },
         schema={"day": pl.Int64, "day_from_us": pl.Int64, "day_to_us": pl.Int64},
     )
