@@ -81,6 +81,12 @@ def replace_period(view: View, chosen: Period) -> View:
     return replace(view, period=chosen)
 
 
+def with_filter(view: View, dimension: str, value: str) -> View:
+    """The view with one more condition `is dimension value`, in place of an earlier one on that dimension."""
+    kept = tuple(item for item in view.filters if item.op != "is" or item.dimension != dimension)
+    return replace(view, filters=(*kept, Filter("is", dimension, (value,))))
+
+
 def zone_info(name: str) -> ZoneInfo:
     """The named zone.
 

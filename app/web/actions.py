@@ -73,14 +73,14 @@ def actions(deps: Deps) -> APIRouter:
                 raise UsageError(NO_FILE)
             name = _plain_name(log.filename)
             await run_in_threadpool(commands.upload_log, name, log.file)
-        return render.see_other("/sources")
+        return render.see_other("/sources?done=upload")
 
     @router.post("/sources/billing", response_model=None)
     def billing(source: Annotated[str, Form(max_length=500)], billing: Annotated[str, Form()]) -> Response:
         if billing not in BILLINGS:
             raise UsageError(f"{billing!r} is no way of billing. Use one of {', '.join(BILLINGS)}.")
         commands.set_billing(source, billing)
-        return render.see_other("/sources")
+        return render.see_other("/sources?done=billing")
 
     return router
 

@@ -97,6 +97,7 @@ class Frame:
     unpriced: str
     progress: Progress
     progress_share: int | None
+    finished: bool
     here: str
     notices: tuple[str, ...]
     demo: bool
@@ -122,6 +123,7 @@ def frame(context: Context, page: Page, content: Content, pages: Sequence[Page],
         unpriced=show.plural(figures.requests_unpriced, "request") if figures.requests_unpriced else "",
         progress=progress,
         progress_share=round(100 * (progress.done or 0) / (progress.total or 1)) if counted else None,
+        finished=context.polled,
         here=context.url(page.path.format_map(dict(context.path)), keys=context.keys),
         notices=(*notices, *content.notices),
         demo=context.deps.demo,
@@ -184,6 +186,8 @@ def nothing_to_see(context: Context, path: str) -> tuple[str, str, tuple[Link, .
     extent = spend.extent(context.session)
     everything = View(period=views.period("all", context.view.period.zone, context.now_us))
     if extent is None and spend.totals(context.session, everything).requests == 0:
+        if context.deps.commands.status().busy:
+            return ("The first logs are being read", "The figures appear here by themselves.", ())
         return (
             "No logs yet",
             "Halve has not read any log. Upload one on the Sources page, or run `halve ingest PATH` with the path of "

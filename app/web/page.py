@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
 from app.core import view as views
-from app.core.view import Filter, View
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from app.charts.chart import Chart
+    from app.core.view import Filter, View
     from app.warehouse.store import Session
     from app.web.deps import Deps
     from app.web.table import Table
@@ -31,6 +31,8 @@ class Context:
     path: Mapping[str, str]
     keys: Mapping[str, str]
     now_us: int
+    polled: bool = False
+    """Whether a page that shows progress asks how far it is."""
 
     @property
     def zone(self) -> ZoneInfo:
@@ -43,8 +45,7 @@ class Context:
 
     def with_filter(self, dimension: str, value: str, **changes: Any) -> View:
         """The view with one more condition `is dimension value`, in place of an earlier one on that dimension."""
-        kept = tuple(item for item in self.view.filters if item.op != "is" or item.dimension != dimension)
-        return replace(self.view, filters=(*kept, Filter("is", dimension, (value,))), **changes)
+        return replace(views.with_filter(self.view, dimension, value), **changes)
 
     def without_filter(self, condition: Filter) -> View:
         """The view without a condition."""

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     import jinja2
     from starlette.types import Scope
 
+    from app.core.view import View
     from app.warehouse.store import Session
     from app.web.deps import Deps
     from app.web.page import Page
@@ -132,23 +133,24 @@ def _context(deps: Deps, page: Page, request: FastRequest, session: Session) -> 
         named, more = views.parse([("period", f"{first}..{last}")], zone=deps.zone, now_us=now_us)
         view, notices = views.replace_period(view, named.period), (*notices, *more)
     keys = {key: value for key, value in asked if key in page.keys and value}
-    context = Context(deps=deps, session=session, view=view, path=request.path_params, keys=keys, now_us=now_us)
-    return _with_added_filter(context, request), notices
+    context = Context(
+        deps=deps,
+        session=session,
+        view=_with_added_filter(view, request),
+        path=request.path_params,
+        keys=keys,
+        now_us=now_us,
+        polled="progress" in request.headers.get("hx-target", ""),
+    )
+    return context, notices
 
 
-def _with_added_filter(context: Context, request: FastRequest) -> Context:
+def _with_added_filter(view: View, request: FastRequest) -> View:
     """The view with the condition that the filter form asks for (`add=model&value=gpt-5`)."""
     dimension, value = request.query_params.get("add", ""), request.query_params.get("value", "").strip()
     if dimension not in views.DIMENSIONS or not value or len(value) > views.MAX_VALUE_CHARS:
-        return context
-    return Context(
-        deps=context.deps,
-        session=context.session,
-        view=context.with_filter(dimension, value),
-        path=context.path,
-        keys=context.keys,
-        now_us=context.now_us,
-    )
+        return view
+    return views.with_filter(view, dimension, value)
 
 
 def _canonical(context: Context, page: Page, request: FastRequest) -> str | None:

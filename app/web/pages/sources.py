@@ -27,6 +27,10 @@ BILLING_LABELS: Final = {
     "free": "Free",
     "unknown": "Not known",
 }
+DONE: Final = {
+    "upload": "The log was received and is being read; this page shows what became of it.",
+    "billing": "Saved. Figures that depend on it change with the next analysis.",
+}
 STALE_US: Final = 36 * 3_600_000_000
 
 
@@ -54,8 +58,10 @@ def build(context: Context) -> Content:
     taken = {item.source: item for item in intake(session)}
     everything = views.View(period=views.period("all", context.view.period.zone, context.now_us))
     unpriced = covered.coverage(session, everything).unpriced
+    said = DONE.get(context.keys.get("done", ""))
     return Content(
         "Sources",
+        notices=(said,) if said else (),
         model=Model(
             billing=tuple(_billing(item) for item in sources),
             nothing_yet=not sources,
@@ -197,5 +203,12 @@ def _rejected_table(context: Context) -> Table:
 
 
 PAGE = Page(
-    name="sources", path="/sources", twin="/sources", nav="Sources", build=build, uses_view=False, section="sources"
+    name="sources",
+    path="/sources",
+    twin="/sources",
+    nav="Sources",
+    build=build,
+    keys=frozenset({"done"}),
+    uses_view=False,
+    section="sources",
 )
