@@ -16,6 +16,7 @@ from app.plan import options, store, window
 from app.plan.assemble import Analysis, Found, Priced, assemble
 from app.plan.cells import Accepted
 from app.plan.evidence import evidence, moves
+from app.plan.intervals import MIN_CLUSTERS, Quantiles
 from app.plan.layouts import Layouts
 from app.plan.outcomes import Engine, outcomes, seat
 from app.plan.rates import Lookup
@@ -104,7 +105,7 @@ class _Pricing:
         clusters, days = self._extent()
         kept = self._worthwhile(found, days)
         if not kept:
-            return Analysis(self.window, days, seat([]), (), Spread({}, None, clusters), (), dismissed)
+            return Analysis(self.window, days, seat([]), (), Spread({}, _nothing(clusters), clusters), (), dismissed)
         engine, layouts = self._engine(kept)
         outcome = outcomes(engine, engine.players.needed())
         owned = _owners(engine, kept)
@@ -167,6 +168,11 @@ class _Pricing:
                 )
             )
         return tuple(priced)
+
+
+def _nothing(clusters: int) -> Quantiles | None:
+    """The spread of an empty plan: sure to be nothing where the log is long enough to tell."""
+    return Quantiles(0, 0, 0) if clusters >= MIN_CLUSTERS else None
 
 
 def _places(engine: Engine, found: Sequence[Found]) -> dict[str, tuple[int, int]]:

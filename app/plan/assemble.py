@@ -106,9 +106,10 @@ def _usd(pusd: int) -> str:
 
 
 def _range(central: int, spread: Quantiles | None) -> Range:
+    """The central estimate with the spread of its draws around it: one number for one thing, so shares add up to it."""
     if spread is None:
         return Range(None, _usd(central), None)
-    return Range(_usd(spread.p10), _usd(spread.p50), _usd(spread.p90))
+    return Range(_usd(min(spread.p10, central)), _usd(central), _usd(max(spread.p90, central)))
 
 
 def _monthly(analysis: Analysis) -> tuple[str | None, tuple[str, ...]]:

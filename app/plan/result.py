@@ -20,7 +20,7 @@ FindingStatus = Literal["open", "in_progress", "done", "dismissed"]
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """An estimate with its interval. `p10` and `p90` are None where fewer than eight clusters speak."""
+    """An estimate (`p50`, the central one) with its interval; `p10` and `p90` are None below eight clusters."""
 
     p10: str | None
     p50: str
@@ -42,9 +42,9 @@ class Evidence:
 class Finding:
     """A priced candidate: one lever in one scope.
 
-    `standalone` is what it saves alone, `last_in_usd` what it adds when everything else of the plan is done already,
-    `allocated_usd` its Shapley share of the joint total (the shares add up to it exactly; "0" for grade D, which is
-    outside the joint total). `before_usd` is what the touched requests cost.
+    `standalone_usd` is what it saves alone (`standalone`: the same with its interval), `last_in_usd` what it adds when
+    everything else of the plan is done already, `allocated_usd` its Shapley share of the joint total (the shares add up
+    to it exactly; "0" for grade D, which is outside the joint total). `before_usd` is what the touched requests cost.
     """
 
     fingerprint: str

@@ -196,26 +196,25 @@ def _with_shares(result: PlanResult, shares: Shares) -> PlanResult:
             item.fingerprint,
         ),
     )
-    before = sum(pico(item.allocated_usd) for item in result.findings)
     return replace(
         result,
         findings=tuple(findings),
         levers=lever_totals(findings),
         potential_usd=usd_text(shares.potential) or "0",
-        joint=_scaled(result.joint, before, shares.joint),
+        joint=_scaled(result.joint, shares.joint),
     )
 
 
-def _scaled(joint: Range, before: int, now: int) -> Range:
+def _scaled(joint: Range, now: int) -> Range:
+    """The interval of another joint saving: its ends move in proportion to the middle."""
+    before = pico(joint.p50)
     if before == now:
         return joint
 
     def scale(amount: str | None) -> str | None:
-        if amount is None or before == 0:
-            return None
-        return usd_text(pico(amount) * now // before)
+        return None if amount is None or before == 0 else usd_text(pico(amount) * now // before)
 
-    return Range(scale(joint.p10), scale(joint.p50) or usd_text(now) or "0", scale(joint.p90))
+    return Range(scale(joint.p10), usd_text(now) or "0", scale(joint.p90))
 
 
 def what_if(warehouse: Warehouse, without: Collection[str]) -> str | None:

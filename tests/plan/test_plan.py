@@ -131,9 +131,9 @@ def test_levers_on_the_same_requests_share_one_joint_saving(book):
     assert {item.lever for item in joint} == {"batch", "response_cache"}
     shares = [pico(item.allocated_usd) for item in joint]
     alone = [pico(item.standalone_usd) for item in joint]
-    total = sum(shares)
-    assert total < sum(alone)
-    assert total <= pico(result.before_usd)
+    assert sum(shares) == pico(result.joint.p50)
+    assert sum(shares) < sum(alone)
+    assert sum(shares) <= pico(result.before_usd)
     for item in joint:
         assert pico(item.last_in_usd) <= pico(item.allocated_usd) <= pico(item.standalone_usd)
 
@@ -266,7 +266,7 @@ def test_dismissing_takes_a_finding_out_of_the_joint_at_once_and_restoring_bring
     decisions.set_status(control, batch.fingerprint, "dismissed", now_us=2, reason="customers wait for it")
     without = store.latest(warehouse, control, now_us=3)
     assert by_lever(without, "batch")[0].in_joint is False
-    assert pico(without.joint.p50) == pytest.approx(pico(whole.joint.p50) - pico(batch.allocated_usd), rel=0.01)
+    assert pico(without.joint.p50) == pico(whole.joint.p50) - pico(batch.allocated_usd)
     assert batch.fingerprint not in {row["fingerprint"] for row in plan_document(without)["levers"]}
     again = analyse(warehouse, book, control, from_us=START, to_us=END, zone="UTC", now_us=4)
     assert [row["lever"] for row in plan_document(again)["levers"] if row["grade"] != "D"] == ["response_cache"]
