@@ -207,9 +207,9 @@ def plan(as_json: bool) -> None:
 @click.option("--new-token", is_flag=True, help="Make a new access token; the old one stops working.")
 def serve(host: str | None, port: int | None, new_token: bool) -> None:
     """Run the dashboard, take in new logs, pull the sources and analyse every night."""
-    from app.main import service
+    from app.main import serving
 
-    service.serve(_settings(host=host, port=port), new_token=new_token)
+    serving.serve(_settings(host=host, port=port), new_token=new_token)
 
 
 @main.command()
@@ -222,9 +222,9 @@ def demo(port: int | None, requests: int, seed: int, no_serve: bool) -> None:
 
     Everything lies in `demo` under the data folder. The demo runs without an access token, on loopback only.
     """
-    from app.main import service
+    from app.main import serving
 
-    service.demo(_settings(port=port), requests=requests, seed=seed, serving=not no_serve)
+    serving.demo(_settings(port=port), requests=requests, seed=seed, serving=not no_serve)
 
 
 @main.group()

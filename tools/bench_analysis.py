@@ -61,7 +61,7 @@ def main() -> None:
     from app.main.background import Background
     from app.main.refresh import analyse_window, attribute_and_sum, now_us
     from app.main.runtime import opened
-    from app.main.service import commands
+    from app.main.serving import commands
     from app.web.deps import Deps
     from app.web.server import create_app
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import fields
 from pathlib import Path
 
@@ -9,8 +10,10 @@ import click
 
 from app.cli import main
 from app.levers import LEVERS
+from app.pricing.book import PriceBook
 from app.settings import Settings
 from ingest.formats import FORMATS
+from ingest.formats.column_map import from_argument
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -65,3 +68,18 @@ def test_every_target_of_the_makefile_says_what_it_does() -> None:
     phony = next(line for line in lines if line.startswith(".PHONY")).split()[1:]
     described = {line.split(":")[0] for line in lines if "## " in line}
     assert set(phony) <= described
+
+
+def test_the_price_file_of_the_readme_is_read_as_it_stands(tmp_path: Path) -> None:
+    example = README.split("```yaml\n")[1].split("```")[0]
+    own = tmp_path / "prices.yml"
+    own.write_text(example, encoding="utf-8")
+    book = PriceBook.load(None, own)
+    assert book.rows_of("hosted_vllm", "qwen3-32b")
+    assert book.rows_of("azure", "my-deployment")
+
+
+def test_the_inline_column_map_of_the_readme_is_read_as_it_stands() -> None:
+    inline = re.search(r"--map '([^']+)'", README)
+    assert inline is not None
+    assert from_argument(inline.group(1)).text()

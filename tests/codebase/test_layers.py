@@ -11,7 +11,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("app", "ingest", "reports")
 BANNED = {"utils", "helpers", "common", "misc", "manager", "base", "service"}
-SQL_TEXT = re.compile(r"^\s*(select|with|insert|update|delete|merge|create|drop|alter|copy|attach)\b[^.!?]*\s", re.IGNORECASE)
+SQL_TEXT = re.compile(
+    r"^\s*(select|with|insert|update|delete|merge|create|drop|alter|copy|attach)\b[^.!?]*\s", re.IGNORECASE
+)
 # Statements that manage the engine itself (open, attach, pragmas, transactions) stand beside the code that owns it.
 MAY_SPEAK_SQL = {"app/warehouse", "app/control"}
 

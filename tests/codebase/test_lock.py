@@ -16,7 +16,11 @@ def pinned(name: str) -> dict[str, str]:
 
 
 def test_no_lock_file_names_an_address() -> None:
-    for path in (ROOT / "requirements.lock", ROOT / "requirements-test.lock", ROOT / "app/web/assets/package-lock.json"):
+    for path in (
+        ROOT / "requirements.lock",
+        ROOT / "requirements-test.lock",
+        ROOT / "app/web/assets/package-lock.json",
+    ):
         assert "://" not in path.read_text(encoding="utf-8"), path.name
 
 
