@@ -12,12 +12,13 @@ import polars as pl
 
 from app.levers.lever import Candidate, Change, Draw, Lever, Scope
 from app.replay.breaks import keep
-from app.replay.choose import LayoutChoice, advise
-from app.replay.layout import SPLIT_CLASSES
+from app.replay.choose import advise
+from app.replay.plans import SPLIT_CLASSES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from app.replay.choice import LayoutChoice
     from app.warehouse.store import Session
 
 NAME: Final = "prompt_caching"

@@ -7,13 +7,13 @@ for accepted candidates and writes the counterfactual split of every request tha
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import polars as pl
 
-from app.replay.breaks import SAMPLED_PARTS, STABLE_SHARE, Break, breaks, keep
+from app.replay.breaks import SAMPLED_PARTS, STABLE_SHARE, breaks, keep
 from app.replay.capture import Capture, Captures
+from app.replay.plans import Marking, Plan, Prepared, ScopeFacts, SessionFacts, plan_frame
 from app.replay.primitive import hits_into
 from app.replay.rules import CacheRule, CacheRules, load_rules
 
@@ -22,91 +22,8 @@ if TYPE_CHECKING:
 
     from app.warehouse.store import Session
 
-Marking = Literal["all", "marks", "billed", "session", "session billed"]
-Action = Literal["reorder", "mark", "reorder and mark", "stop"]
+
 SESSION_BREAK_US: Final = 3600 * 10**6  # after so long a pause only the system prefix, shared with others, can be read
-MIN_FOLLOWERS: Final = 20
-MIN_GROWING: Final = 0.85
-SPLIT_CLASSES: Final = (
-    "tok_input",
-    "tok_cache_read",
-    "tok_cache_write_5m",
-    "tok_cache_write_30m",
-    "tok_cache_write_1h",
-    "tok_cache_write_12h",
-)
-
-
-@dataclass(frozen=True, slots=True)
-class ScopeFacts:
-    """A scope of the stream: sums of its billed token classes, and the cache rule of its model (None: none known)."""
-
-    scope_id: int
-    feature: str
-    template: int | None
-    provider: str
-    model_id: str
-    requests: int
-    prompt_tokens: int
-    tokens: tuple[int, ...]  # in the order of SPLIT_CLASSES
-    read_requests: int
-    write_requests: int
-    last_us: int
-    rule: CacheRule | None
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """One way to lay out and mark the prompts of a scope on one model.
-
-    Attributes:
-        layout: 0 as sent, 1 stable text first.
-        marking: all (any prefix counts), marks (`marks` and `mark_last`), billed (what the billed classes imply); for
-            requests without fingerprints session (all of a prompt is marked) and session billed (as it was).
-        marks: ordinals of part ends, from 1.
-        lifetime: name of the rule's lifetime.
-        start_tokens: read at once where a session starts (marking session).
-        at_once: entries are readable at once, as if requests that start together were sent one after the other.
-    """
-
-    plan: int
-    scope_id: int
-    provider: str
-    model_id: str
-    rule: CacheRule
-    layout: int
-    marking: Marking
-    lifetime: str
-    marks: tuple[int, ...] = ()
-    mark_last: bool = False
-    start_tokens: int = 0
-    at_once: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class SessionFacts:
-    """Requests of a scope that only their session tells of: how many, how many follow another, how many of these have a
-    prompt that grew; tokens that are read at once where a session starts.
-    """
-
-    steps: int
-    followers: int
-    growing: int
-    start_tokens: int
-
-    @property
-    def extends(self) -> bool:
-        """Whether steps plausibly extend the step before: at least 20 follow another, 85 % of them longer."""
-        return self.followers >= MIN_FOLLOWERS and self.growing >= MIN_GROWING * self.followers
-
-
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """What `prepare` found: the scopes, largest first, and by scope id where their prompts break and the sessions."""
-
-    scopes: tuple[ScopeFacts, ...]
-    breaks: Mapping[int, Break]
-    sessions: Mapping[int, SessionFacts]
 
 
 class ScopeLike(Protocol):
@@ -183,7 +100,7 @@ def _sessions(session: Session) -> dict[int, SessionFacts]:
 
 def replay(session: Session, plans: Sequence[Plan], captures: Captures) -> None:
     """Replay `plans` side by side over the stream taken in last; leaves `layout_hits` (the answer of replay.hits)."""
-    keep(session, "layout_plans", _plan_frame(plans, captures))
+    keep(session, "layout_plans", plan_frame(plans, captures))
     marks = [(one.plan, one.scope_id, ordinal) for one in plans for ordinal in one.marks]
     schema = {"plan": pl.Int64, "scope_id": pl.Int64, "ordinal": pl.Int64}
     keep(session, "layout_marks", pl.DataFrame(marks, schema=schema, orient="row"))
@@ -296,50 +213,3 @@ def _marking(wanted: Marking, rule: CacheRule) -> Marking:
 def _scope_key(candidate: Candidate) -> tuple[str, int | None, str, str]:
     scope = candidate.scope
     return scope.feature, scope.template, scope.provider, scope.model_id
-
-
-def _plan_frame(plans: Sequence[Plan], captures: Captures) -> pl.DataFrame:
-    rows = []
-    for one in plans:
-        life = one.rule.lifetime(one.lifetime)
-        rows.append(
-            (
-                one.plan,
-                one.scope_id,
-                one.provider,
-                one.model_id,
-                one.layout,
-                one.marking,
-                int(one.mark_last),
-                one.rule.granularity,
-                one.rule.min_tokens,
-                one.rule.lookback,
-                life.us,
-                max(3600 * 10**6, life.us),
-                round(one.rule.ready_s * 1e6),
-                captures.of(one.provider, one.model_id, one.rule.match).rate,
-                life.name,
-                one.start_tokens,
-                int(one.at_once),
-            )
-        )
-    schema = {
-        "plan": pl.Int64,
-        "scope_id": pl.Int64,
-        "provider": pl.String,
-        "model_id": pl.String,
-        "layout": pl.Int64,
-        "marking": pl.String,
-        "mark_last": pl.Int64,
-        "granularity": pl.Int64,
-        "min_tokens": pl.Int64,
-        "lookback": pl.Int64,
-        "ttl_us": pl.Int64,
-        "long_ttl_us": pl.Int64,
-        "ready_us": pl.Int64,
-        "read_rate": pl.Float64,
-        "write_class": pl.String,
-        "start_tokens": pl.Int64,
-        "at_once": pl.Int64,
-    }
-    return pl.DataFrame(rows, schema=schema, orient="row")

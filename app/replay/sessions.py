@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from app.replay.capture import Captures
-from app.replay.layout import Plan, Prepared, evaluate
+from app.replay.layout import evaluate
+from app.replay.plans import Plan
 
 if TYPE_CHECKING:
+    from app.replay.plans import Prepared
     from app.warehouse.store import Session
 
 

@@ -8,7 +8,8 @@ import pytest
 
 from app.demo.provider import AutomaticCache, Block, MarkedCache
 from app.replay.capture import Capture, Captures
-from app.replay.choose import advise, cost_of
+from app.replay.choice import cost_of
+from app.replay.choose import advise
 from app.replay.layout import apply_layout
 from app.replay.rules import load_rules
 from app.warehouse.store import Warehouse

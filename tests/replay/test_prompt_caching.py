@@ -11,7 +11,8 @@ import pytest
 from app.levers.lever import Draw
 from app.levers.prompt_caching import LEVER
 from app.replay.choose import advise
-from app.replay.layout import SPLIT_CLASSES, apply_layout, prepare
+from app.replay.layout import apply_layout, prepare
+from app.replay.plans import SPLIT_CLASSES
 from app.warehouse.store import Warehouse
 from tests.replay.facts import Facts
 
