@@ -108,7 +108,7 @@ class Background:
         self.progress = Progress("reading logs", "taking new logs in")
         summary = take_inbox(self.runtime.warehouse, self.runtime.pricer, self.runtime.data_dir)
         if summary.stored or summary.updated:
-            attribute_and_sum(self.runtime)
+            attribute_and_sum(self.runtime, self.settings.zone)
             self._first_plan()
 
     def _first_plan(self) -> None:
@@ -121,7 +121,7 @@ class Background:
     def analyse(self) -> None:
         """Attribute, fill the roll-ups and make the plan of the last 30 days."""
         self.progress = Progress("analysing", "pricing every lever on the last 30 days")
-        attribute_and_sum(self.runtime)
+        attribute_and_sum(self.runtime, self.settings.zone)
         analyse_window(self.runtime, self.settings.zone, days=PLAN_DAYS)
 
     def run_due_sources(self) -> None:
@@ -194,5 +194,5 @@ class Background:
             progress=report,
         )
         if summary.stored or summary.updated:
-            attribute_and_sum(self.runtime)
+            attribute_and_sum(self.runtime, self.settings.zone)
             self._first_plan()

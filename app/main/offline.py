@@ -46,7 +46,7 @@ def analyze(
     """Spend and plan of logs, or of the data folder where no path is given."""
     if not paths:
         with opened(settings) as runtime:
-            attribute_and_sum(runtime)
+            attribute_and_sum(runtime, settings.zone)
             return _document(runtime, settings, rejected=0)
     with scratch(settings) as runtime:
         summary = ingest_paths(
@@ -62,7 +62,7 @@ def analyze(
         )
         if summary.stored == 0:
             raise InputError(nothing_read(paths, summary.problems))
-        attribute_and_sum(runtime)
+        attribute_and_sum(runtime, settings.zone)
         return _document(runtime, settings, rejected=summary.rejected)
 
 

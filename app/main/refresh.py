@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from app.analysis import rules as attribution_rules
 from app.analysis import spend
-from app.analysis.attribution import attribute
+from app.analysis.refresh import refresh
 from app.plan.analyse import analyse
-from app.warehouse import rollup
 
 if TYPE_CHECKING:
     from app.main.runtime import Runtime
@@ -24,13 +23,12 @@ def now_us() -> int:
     return time.time_ns() // 1000
 
 
-def attribute_and_sum(runtime: Runtime, *, again: bool = False) -> None:
-    """Attribute what is new (all of it where the rules changed) and fill the roll-ups from the facts."""
+def attribute_and_sum(runtime: Runtime, zone: str, *, again: bool = False) -> None:
+    """Attribute what is new (all of it where the rules changed) and fill the roll-ups of the hours that changed."""
     own = runtime.data_dir / RULES_FILE
     rules = attribution_rules.load(own if own.is_file() else None)
     with runtime.warehouse.writing() as session:
-        attribute(session, rules, now_us=now_us(), again=again)
-        rollup.rebuild(session)
+        refresh(session, rules, now_us=now_us(), zone=zone, again=again)
 
 
 def analyse_window(runtime: Runtime, zone: str, *, days: int | None = None) -> PlanResult | None:

@@ -59,11 +59,17 @@ def serve(settings: Settings, *, new_token: bool = False) -> None:
 
 def demo(settings: Settings, *, requests: int, seed: int, serving: bool) -> None:
     """The made month in a folder of its own: pages answer at once and show how far reading and analysis are."""
+    from app.demo.clock import ZONE
     from app.demo.generate import generate
 
     home = settings.data_dir / "demo"
     own = replace(
-        settings, data_dir=home / "store", host="127.0.0.1", host_names="127.0.0.1 localhost", public_origin=""
+        settings,
+        data_dir=home / "store",
+        host="127.0.0.1",
+        host_names="127.0.0.1 localhost",
+        public_origin="",
+        zone=ZONE.key if settings.zone == "UTC" else settings.zone,
     )
 
     def make(work: Background) -> None:

@@ -88,7 +88,7 @@ def ingest(
             progress=progress,
         )
         if summary.stored or summary.updated:
-            attribute_and_sum(runtime)
+            attribute_and_sum(runtime, settings.zone)
         return {"handed_to_service": False, **asdict(summary)}
 
 
