@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import polars as pl
 
 from app.pricing import compile as compiling
 from app.pricing import context as ctx_of
+from app.pricing.frames import ALIAS_SCHEMA, PAIR_COLUMNS, rates_frame
 from app.pricing.match import Match, Matcher
-from app.pricing.rates import RATE_COLUMNS, RateRow
-from app.pricing.timetable import rate_key, rows_for
+from app.pricing.rates import RATE_COLUMNS
+from app.pricing.rows import rate_key
+from app.pricing.timetable import rows_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -22,46 +24,8 @@ if TYPE_CHECKING:
 
     from app.pricing.context import Context
     from app.pricing.listprices import ListModel
+    from app.pricing.rates import RateRow
     from app.pricing.rules import Overlay, Rule
-
-PAIR_COLUMNS: Final = ("provider", "model", "service_tier", "is_batch", "region", "price_context", "account")
-"""What a request must say to be priced; `price_context` is the JSON object of the fact table."""
-
-RATES_SCHEMA: Final[dict[str, Any]] = {
-    "rate_key": pl.Int64,
-    "price_row": pl.String,
-    "provider": pl.String,
-    "price_model": pl.String,
-    "ctx": pl.String,
-    "valid_from_us": pl.Int64,
-    "valid_to_us": pl.Int64,
-    "minute_from": pl.Int32,
-    "minute_to": pl.Int32,
-    "weekday_from": pl.Int32,
-    "weekday_to": pl.Int32,
-    "tier_gt": pl.Int64,
-    "tier_le": pl.Int64,
-    **dict.fromkeys(RATE_COLUMNS, pl.Decimal(24, 6)),
-    "source": pl.String,
-    "status": pl.String,
-}
-
-ALIAS_SCHEMA: Final[dict[str, Any]] = {
-    **dict.fromkeys(("provider", "model", "service_tier"), pl.String),
-    "is_batch": pl.Boolean,
-    **dict.fromkeys(("region", "price_context", "account"), pl.String),
-    "provider_id": pl.String,
-    "model_id": pl.String,
-    "price_provider": pl.String,
-    "price_model": pl.String,
-    "ctx": pl.String,
-    "rate_key": pl.Int64,
-    "list_key": pl.Int64,
-    "own": pl.Boolean,
-    "rule": pl.String,
-    "any_us": pl.Int64,
-    "any_prompt": pl.Int64,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,35 +311,6 @@ class PriceBook:
             for row in self.rows_of(provider, model):
                 if "contract" in ctx_of.parse(row.ctx):
                     yield row
-
-
-def rates_frame(rows: Iterable[RateRow]) -> pl.DataFrame:
-    """Rate rows as a frame with the columns of `RATES_SCHEMA`."""
-    return pl.DataFrame(
-        [
-            (
-                row.rate_key,
-                row.price_row,
-                row.provider,
-                row.price_model,
-                row.ctx,
-                row.valid_from_us,
-                row.valid_to_us,
-                row.minute_from,
-                row.minute_to,
-                row.weekday_from,
-                row.weekday_to,
-                row.tier_gt,
-                row.tier_le,
-                *(row.rates[name] for name in RATE_COLUMNS),
-                row.source,
-                row.status,
-            )
-            for row in rows
-        ],
-        schema=RATES_SCHEMA,
-        orient="row",
-    )
 
 
 def _set_models(overlays: Iterable[Overlay]) -> list[tuple[str, str]]:

@@ -12,7 +12,8 @@ import pytest
 from app.core.errors import InputError, NotFoundError
 from app.core.usage import TOKEN_CLASSES
 from app.pricing import models
-from app.pricing.book import RATES_SCHEMA, PriceBook
+from app.pricing.book import PriceBook
+from app.pricing.frames import RATES_SCHEMA
 from app.pricing.rates import TOKEN_RATES
 from app.pricing.show import show, table
 from app.warehouse.quoting import quote, read_lines

@@ -116,28 +116,28 @@ usage AS (
             tok_output_audio, tok_output_image
         ) IS NOT NULL OR units IS NOT NULL AS has_usage,
         CASE WHEN units IS NOT NULL THEN
-            try_cast(nullif(regexp_extract(units, '"web_search" *: *([0-9.]+)', 1), '') AS DECIMAL(14, 3))
+            cast(nullif(regexp_extract(units, '"web_search" *: *([0-9]{1,9}(?:[.][0-9]+)?) *[,}]', 1), '') AS DECIMAL(14, 3))
         END AS n_web_search,
         CASE WHEN units IS NOT NULL THEN
-            try_cast(nullif(regexp_extract(units, '"storage_search" *: *([0-9.]+)', 1), '') AS DECIMAL(14, 3))
+            cast(nullif(regexp_extract(units, '"storage_search" *: *([0-9]{1,9}(?:[.][0-9]+)?) *[,}]', 1), '') AS DECIMAL(14, 3))
         END AS n_storage_search,
         CASE WHEN units IS NOT NULL THEN
-            try_cast(nullif(regexp_extract(units, '"code_execution" *: *([0-9.]+)', 1), '') AS DECIMAL(14, 3))
+            cast(nullif(regexp_extract(units, '"code_execution" *: *([0-9]{1,9}(?:[.][0-9]+)?) *[,}]', 1), '') AS DECIMAL(14, 3))
         END AS n_code_execution,
         CASE WHEN units IS NOT NULL THEN
-            try_cast(nullif(regexp_extract(units, '"rerank" *: *([0-9.]+)', 1), '') AS DECIMAL(14, 3))
+            cast(nullif(regexp_extract(units, '"rerank" *: *([0-9]{1,9}(?:[.][0-9]+)?) *[,}]', 1), '') AS DECIMAL(14, 3))
         END AS n_rerank,
         CASE WHEN units IS NOT NULL THEN
-            try_cast(nullif(regexp_extract(units, '"second" *: *([0-9.]+)', 1), '') AS DECIMAL(14, 3))
+            cast(nullif(regexp_extract(units, '"second" *: *([0-9]{1,9}(?:[.][0-9]+)?) *[,}]', 1), '') AS DECIMAL(14, 3))
         END AS n_second,
         CASE WHEN units IS NOT NULL THEN
-            try_cast(nullif(regexp_extract(units, '"page" *: *([0-9.]+)', 1), '') AS DECIMAL(14, 3))
+            cast(nullif(regexp_extract(units, '"page" *: *([0-9]{1,9}(?:[.][0-9]+)?) *[,}]', 1), '') AS DECIMAL(14, 3))
         END AS n_page,
         CASE WHEN units IS NOT NULL THEN
-            try_cast(nullif(regexp_extract(units, '"character" *: *([0-9.]+)', 1), '') AS DECIMAL(14, 3))
+            cast(nullif(regexp_extract(units, '"character" *: *([0-9]{1,9}(?:[.][0-9]+)?) *[,}]', 1), '') AS DECIMAL(14, 3))
         END AS n_character,
         CASE WHEN units IS NOT NULL THEN
-            try_cast(nullif(regexp_extract(units, '"image" *: *([0-9.]+)', 1), '') AS DECIMAL(14, 3))
+            cast(nullif(regexp_extract(units, '"image" *: *([0-9]{1,9}(?:[.][0-9]+)?) *[,}]', 1), '') AS DECIMAL(14, 3))
         END AS n_image
     FROM bounded
 ),
@@ -275,22 +275,22 @@ rounded AS (
     SELECT
         *,
         CASE WHEN whole THEN w_in WHEN x_in IS NOT NULL THEN cast(floor(x_in) AS BIGINT) + CASE
-            WHEN x_in - floor(x_in) > 0.5 OR (x_in - floor(x_in) = 0.5 AND mod(floor(x_in), 2) = 1) THEN 1 ELSE 0 END
+            WHEN x_in - floor(x_in) > 0.5 OR (x_in - floor(x_in) = 0.5 AND mod(cast(floor(x_in) AS BIGINT), 2) = 1) THEN 1 ELSE 0 END
         END AS part_in,
         CASE WHEN whole THEN w_read WHEN x_read IS NOT NULL THEN cast(floor(x_read) AS BIGINT) + CASE
-            WHEN x_read - floor(x_read) > 0.5 OR (x_read - floor(x_read) = 0.5 AND mod(floor(x_read), 2) = 1) THEN 1 ELSE 0 END
+            WHEN x_read - floor(x_read) > 0.5 OR (x_read - floor(x_read) = 0.5 AND mod(cast(floor(x_read) AS BIGINT), 2) = 1) THEN 1 ELSE 0 END
         END AS part_read,
         CASE WHEN whole THEN w_write WHEN x_write IS NOT NULL THEN cast(floor(x_write) AS BIGINT) + CASE
-            WHEN x_write - floor(x_write) > 0.5 OR (x_write - floor(x_write) = 0.5 AND mod(floor(x_write), 2) = 1) THEN 1 ELSE 0 END
+            WHEN x_write - floor(x_write) > 0.5 OR (x_write - floor(x_write) = 0.5 AND mod(cast(floor(x_write) AS BIGINT), 2) = 1) THEN 1 ELSE 0 END
         END AS part_write,
         CASE WHEN whole THEN w_out WHEN x_out IS NOT NULL THEN cast(floor(x_out) AS BIGINT) + CASE
-            WHEN x_out - floor(x_out) > 0.5 OR (x_out - floor(x_out) = 0.5 AND mod(floor(x_out), 2) = 1) THEN 1 ELSE 0 END
+            WHEN x_out - floor(x_out) > 0.5 OR (x_out - floor(x_out) = 0.5 AND mod(cast(floor(x_out) AS BIGINT), 2) = 1) THEN 1 ELSE 0 END
         END AS part_out,
         CASE WHEN whole THEN w_reason WHEN x_reason IS NOT NULL THEN cast(floor(x_reason) AS BIGINT) + CASE
-            WHEN x_reason - floor(x_reason) > 0.5 OR (x_reason - floor(x_reason) = 0.5 AND mod(floor(x_reason), 2) = 1) THEN 1 ELSE 0 END
+            WHEN x_reason - floor(x_reason) > 0.5 OR (x_reason - floor(x_reason) = 0.5 AND mod(cast(floor(x_reason) AS BIGINT), 2) = 1) THEN 1 ELSE 0 END
         END AS part_reason,
         CASE WHEN x_other IS NOT NULL THEN cast(floor(x_other) AS BIGINT) + CASE
-            WHEN x_other - floor(x_other) > 0.5 OR (x_other - floor(x_other) = 0.5 AND mod(floor(x_other), 2) = 1) THEN 1 ELSE 0 END
+            WHEN x_other - floor(x_other) > 0.5 OR (x_other - floor(x_other) = 0.5 AND mod(cast(floor(x_other) AS BIGINT), 2) = 1) THEN 1 ELSE 0 END
         END AS part_other
     FROM summed
 ),
