@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, Depends, FastAPI
@@ -34,8 +33,6 @@ if TYPE_CHECKING:
     from app.warehouse.store import Session
     from app.web.deps import Deps
     from app.web.page import Page
-
-log = logging.getLogger(__name__)
 
 # Keys that belong to the twins and the filter form, not to a view.
 FORM_KEYS = frozenset({"add", "value", "from", "to"})
@@ -192,8 +189,8 @@ def _add_problem_pages(app: FastAPI, templates: jinja2.Environment) -> None:
         assert isinstance(error, HTTPException)
         return answer(request, http_problem(error.status_code))
 
-    def unexpected(request: FastRequest, error: Exception) -> Response:
-        log.error("A page failed: %s", request.url.path, exc_info=error)
+    def unexpected(request: FastRequest, _error: Exception) -> Response:
+        # Starlette raises the error again behind this answer, so that the server's log holds it.
         return answer(request, Problem(500, "Something went wrong", UNEXPECTED))
 
     def signed_out(request: FastRequest, _error: Exception) -> Response:

@@ -184,6 +184,9 @@ def test_no_comparison_is_invented_where_the_store_begins_too_late(client: TestC
     html = client.get("/?period=91d").text
     assert "No comparison: the store begins on" in html
     assert "What moved" not in html
+    assert "/?period=28d" not in html  # the default is never written into an address
+    assert 'href="/" hx-get="/"' in html
+    assert "Compare the last 28 days with the 28 before" in html
 
 
 def test_the_three_kinds_of_emptiness_are_told_apart(client: TestClient) -> None:

@@ -12,11 +12,12 @@ from app.analysis.movers import movers
 from app.charts.daily import DayPoint, stacked_days
 from app.charts.theme import Series as Drawn
 from app.core.money import usd, usd_text
+from app.core.view import period as named_period
 from app.core.view import previous
 from app.web import cells, plans
 from app.web import format as show
 from app.web.frame import DIMENSION_LABELS, nothing_to_see
-from app.web.page import Content, Context, Empty, Page
+from app.web.page import Content, Context, Empty, Link, Page
 from app.web.table import Cell, Column, Table
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ PATH = "/"
 TOP_ROWS = 100
 TOP_SERIES = 6
 DAY_US = 24 * 3_600_000_000
+COMPARABLE_DAYS = (91, 28, 14, 7)
 OTHER = "other"
 UNASSIGNED = "unassigned"
 
@@ -100,6 +102,7 @@ class Model:
     figures: tuple[Figure, ...]
     found: Found | None
     compared_with: str
+    comparable: Link | None
     gaps: tuple[Gap, ...]
     units: tuple[UnitChoice, ...]
     by: str
@@ -125,6 +128,7 @@ def build(context: Context) -> Content:
             figures=_figures(ranking.total, earlier),
             found=_found(context),
             compared_with=_compared_with(context, before, why_not),
+            comparable=_comparable(context) if why_not else None,
             gaps=_gaps(context, coverage),
             units=(
                 UnitChoice("Dollars", context.url(PATH), unit == "usd"),
@@ -151,6 +155,18 @@ def _before(context: Context) -> tuple[Period | None, str]:
         since = show.moment(extent[0], context.zone)
         return None, f"No comparison: the store begins on {since}, later than the period before."
     return before, ""
+
+
+def _comparable(context: Context) -> Link | None:
+    """The longest period that ends now and has a whole period before it in the store."""
+    extent = spend.extent(context.session)
+    for days in COMPARABLE_DAYS if extent is not None else ():
+        period = named_period(f"{days}d", context.view.period.zone, context.now_us)
+        before = previous(period, context.now_us)
+        if extent is not None and extent[0] <= before.from_us + DAY_US and extent[1] >= period.from_us:
+            shorter = replace(context.view, period=period)
+            return Link(f"Compare the last {days} days with the {days} before", context.url(PATH, shorter))
+    return None
 
 
 def _compared_with(context: Context, before: Period | None, why_not: str) -> str:
