@@ -22,6 +22,7 @@ from app.plan.outcomes import Engine, outcomes, seat
 from app.plan.rates import Lookup
 from app.plan.shares import ScopeGame, share_out
 from app.plan.spread import Spread, spread
+from app.plan.window import DAY_US
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -116,9 +117,12 @@ class _Pricing:
         return Analysis(self.window, days, engine.players, games, spreads, priced, dismissed)
 
     def _extent(self) -> tuple[int, int]:
-        """Clusters and local days of the stream."""
+        """Clusters and local days of the stream; thirty times 24 hours are thirty days though they touch 31 dates."""
         [(clusters, first, last)] = self.session.rows("plan.clusters")
-        return clusters, 0 if first is None else (last - first).days + 1
+        if first is None:
+            return clusters, 0
+        whole = -((self.window.from_us - self.window.to_us) // DAY_US)
+        return clusters, min((last - first).days + 1, whole)
 
     def _engine(self, found: Sequence[Found]) -> tuple[Engine, Layouts | None]:
         accepted = [

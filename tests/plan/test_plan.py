@@ -214,6 +214,13 @@ def test_days_are_cut_in_the_named_zone(book):
         planned(stream, book, zone="Mars/Base")
 
 
+def test_thirty_times_a_day_are_thirty_days_wherever_midnight_is(book):
+    stream = Stream(book)
+    people(stream, days=31)
+    result = planned(stream, book, from_us=START + 10 * HOUR, to_us=END + 10 * HOUR)
+    assert (result.days, result.per_30_days) == ("30", "1")
+
+
 def test_evidence_shows_requests_with_their_dollars_before_and_after(book):
     stream = Stream(book)
     nightly(stream)
