@@ -23,7 +23,8 @@ _END_OF_TIME = 2**62
 class Difference:
     """A bucket in which a roll-up does not say what the facts say.
 
-    `measure` is requests, tokens, cost_pusd, groups (sums agree, but stand under other dimensions) or latency.
+    `measure` is requests, tokens, cost_pusd, parts (a checksum over token classes and cost parts), groups (sums agree,
+    but stand under other dimensions) or latency.
     """
 
     at_us: int

@@ -68,6 +68,7 @@ def test_the_check_finds_what_was_planted_and_only_there() -> None:
     warehouse = filled()
     hour = START + HOUR
     lies = {
+        "parts": f"UPDATE spend_hour SET input_pusd = 5 WHERE at_us = {hour} AND model_id = 'm1'",
         "cost_pusd": f"UPDATE spend_hour SET cost_pusd = cost_pusd + 1 WHERE at_us = {hour} AND model_id = 'm1'",
         "tokens": f"UPDATE spend_hour SET tok_input = tok_input + 1 WHERE at_us = {hour} AND model_id = 'm1'",
         "requests": f"UPDATE spend_hour SET requests = requests + 1 WHERE at_us = {hour} AND model_id = 'm1'",
@@ -78,7 +79,9 @@ def test_the_check_finds_what_was_planted_and_only_there() -> None:
         with warehouse.writing() as session:
             session.connection.execute(lie)
             found = rollup.differences(session)
-            assert [(item.at_us, item.measure) for item in found] == [(hour, measure)]
+            # one class of tokens more is seen in the sum of tokens and in the checksum over the classes
+            named = {item.measure for item in found} - ({"parts"} if measure == "tokens" else set())
+            assert (named, {item.at_us for item in found}) == ({measure}, {hour})
             assert found[0].facts != found[0].rollup
             rollup.rebuild(session, from_us=hour, to_us=hour + 1)
             assert rollup.differences(session) == []
