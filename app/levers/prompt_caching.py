@@ -63,6 +63,8 @@ def _candidate(choice: LayoutChoice) -> Candidate:
 def _finding(choice: LayoutChoice, *, never_read: bool) -> str:
     if choice.action == "stop":
         return "cache_writes_without_reads" if never_read else "cache_costs_more_than_it_saves"
+    if choice.broken is not None and choice.broken.tool_orders > 1:
+        return "tools_in_changing_order"
     return "volatile_text_at_start" if choice.layout == 1 else "cache_marks"
 
 
@@ -175,6 +177,12 @@ def _stop(candidate: Candidate) -> Change:
 
 
 def _moves(breaker: Mapping[str, Any], minimum: int) -> list[str]:
+    if breaker["tool_orders"] > 1:
+        steps = [
+            f"The same tools are sent in up to {breaker['tool_orders']:,} different orders, so prompts never begin alike. "
+            "Sort them (by name) before every call; also sort the keys of their schemas."
+        ]
+        return steps if breaker["stable_tokens"] == 0 else steps + _moves({**breaker, "tool_orders": 1}, minimum)
     place = "its first line" if breaker["line"] == 1 else f"line {breaker['line']}"
     if breaker["line"] is None:
         place = "the first changing part"

@@ -23,12 +23,14 @@ SAMPLED_PARTS: Final = 2_000  # distinct parts a scope whose lines decide what i
 MIN_BEHIND_BYTES: Final = 256  # stable text behind a break, else a rewrite has nothing to gain
 MASKED_PARTS: Final = 5_000  # distinct one-line parts a scope that are looked into
 COMPARED_TEXTS: Final = 8
+MIN_REORDERED: Final = 0.2  # of the requests with tools, whose set of tools came in several orders
 
 
 @dataclass(frozen=True, slots=True)
 class Break:
     """Where a scope's prompts stop being the same. Bytes are means over its requests; the line is 1-based.
 
+    `tool_orders` above 1: the same tools are sent in so many orders, so prompts part before anything else does.
     `difference` names the changing value where texts are kept, None where only hashes are.
     """
 
@@ -45,10 +47,13 @@ class Break:
     behind_bytes: float
     zone_bytes: float
     difference: Difference | None = None
+    tool_orders: int = 1
 
     @property
     def kind(self) -> str:
         """What changes: the class of the value where texts are kept, else how often its hash repeats."""
+        if self.tool_orders > 1:
+            return "order of the tools"
         if self.difference is not None:
             return self.difference.kind
         if self.values_seen == 0:
@@ -81,7 +86,21 @@ def breaks(session: Session) -> dict[int, Break]:
             kept[scope] = replace(kept[scope], difference=first_difference([text for _, _, _, text in rows]))
     schema = {"scope_id": pl.Int64, "seg_hash": pl.Int64, "share": pl.Float64, "rest": pl.Int64}
     keep(session, "layout_masked", pl.DataFrame(rests, schema=schema, orient="row"))
+    reordered = _with_tool_orders(session, kept)
+    keep(session, "layout_reordered", pl.DataFrame({"scope_id": reordered}, schema={"scope_id": pl.Int64}))
     return kept
+
+
+def _with_tool_orders(session: Session, kept: dict[int, Break]) -> list[int]:
+    """Add the scopes whose tools change their order to `kept`; returns their ids."""
+    session.execute("replay.layout_tools")
+    reordered = []
+    for scope, requests, moved, orders, prompt_bytes in session.rows("replay.layout_tool_orders"):
+        if moved >= MIN_REORDERED * requests:
+            reordered.append(scope)
+            plain = Break(scope, requests, 0, 0, None, None, None, prompt_bytes, 0.0, 0.0, 0.0, 0.0)
+            kept[scope] = replace(kept.get(scope, plain), tool_orders=orders)
+    return reordered
 
 
 _Text = tuple[int, int, int, str]  # hash of the part, requests that have it, bytes, text

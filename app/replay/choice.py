@@ -90,6 +90,7 @@ def _breaker(found: Break, tokens: float) -> dict[str, Any]:
         "line": found.line,
         "line_hash": found.line_hash,
         "kind": found.kind,
+        "tool_orders": found.tool_orders,
         "chars": None if seen is None else seen.chars,
         "examples": [] if seen is None else [seen.first, seen.second],
         "tokens_before": round(found.bytes_before * a_byte),

@@ -84,6 +84,7 @@ def prepare(session: Session, stream: str, rules: CacheRules | None = None) -> P
     keep(session, "layout_broken", pl.DataFrame({"scope_id": list(found)}, schema={"scope_id": pl.Int64}))
     session.execute("replay.layout_heads", {"broken": "layout_broken"})
     session.execute("replay.layout_moved", {"broken": "layout_broken"})
+    session.execute("replay.layout_sorted", {"reordered": "layout_reordered"})
     session.execute("replay.layout_bounds")
     session.execute("replay.layout_forget_parts")
     return Prepared(scopes, found, _sessions(session))

@@ -240,3 +240,38 @@ def test_an_implicit_mark_on_a_changing_message_is_replaced_by_one_on_the_stable
     [choice] = advise(session, "stream").choices
     assert (choice.action, choice.marks, choice.mark_last, choice.lifetime) == ("mark", (1,), False, "30m")
     assert choice.cost < 0.6 * 200 * 3600 < choice.billed_cost
+
+
+TOOLS = [f'{{"name": "tool{n}", "description": "{"does one thing well, " * 12}"}}' for n in range(12)]
+
+
+def with_tools(shuffled: bool, requests: int = 300) -> tuple[Facts, int]:
+    """Requests with the same tools, in a random order or always in the same one; returns billed reads too."""
+    random, cache, facts, reads = Random(8), AutomaticCache(), Facts(), 0
+    for number in range(requests):
+        start = T0 + number * 30 * SECOND
+        tools = random.sample(TOOLS, len(TOOLS)) if shuffled else TOOLS
+        parts = [*(("tools", tool) for tool in tools), ("system", "steady word " * 400), ("user", f"question {number}")]
+        words = tuple(" ".join(text for _, text in parts).split())
+        cached = cache.lookup("gpt-4.1", words, start, start)
+        reads += cached
+        facts.add(start, parts, {"tok_input": len(words) - cached, "tok_cache_read": cached})
+    return facts, reads
+
+
+def test_tools_in_a_changing_order_are_found_and_priced_as_if_sorted(session) -> None:
+    facts, billed = with_tools(shuffled=True)
+    _, truth = with_tools(shuffled=False)
+    facts.load(session)
+    [choice] = advise(session, "stream").choices
+    assert choice.broken.tool_orders > 100
+    split = applied(session, [Proposal(choice)])
+    predicted = sum(row[1] for row in split.values())
+    assert billed < 0.1 * truth
+    assert abs(predicted - truth) / truth < 0.1  # boundaries are ends of parts, the provider's steps are finer
+
+
+def test_tools_in_one_order_are_no_break(session) -> None:
+    facts, _ = with_tools(shuffled=False)
+    facts.load(session)
+    assert advise(session, "stream").choices == ()
