@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import subprocess
+import sys
 from collections import Counter, defaultdict
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -13,6 +16,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from app.core.errors import UsageError
+from app.demo.__main__ import main
 from app.demo.generate import FLAWS, NAMES, Manifest, generate
 
 LAST = date(2026, 11, 29)
@@ -63,6 +67,24 @@ def test_the_same_seed_gives_the_same_bytes_and_another_seed_does_not(tmp_path: 
     ]
     assert _digest(made[0].logs) == _digest(made[1].logs)
     assert _digest(made[0].logs) != _digest(made[2].logs)
+
+
+def test_the_bytes_depend_on_no_process(tmp_path: Path) -> None:
+    made = generate(tmp_path / "here", seed=4, days=2, requests=800, last_day=LAST)
+    for hash_seed in ("1", "2"):
+        out = tmp_path / hash_seed
+        arguments = f"--out {out} --seed 4 --days 2 --requests 800 --last-day {LAST}".split()
+        said = subprocess.run(
+            [sys.executable, "-m", "app.demo", *arguments],
+            check=True, capture_output=True, text=True, env={**os.environ, "PYTHONHASHSEED": hash_seed},
+        ).stdout  # fmt: skip
+        assert f"{made.lines} lines" in said
+        assert _digest(str(out / "logs")) == _digest(made.logs)
+
+
+def test_the_command_names_a_wrong_flaw_and_ends_with_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--out", str(tmp_path), "--flaws", "laziness"]) == 2
+    assert "No such flaw: laziness" in capsys.readouterr().err
 
 
 def test_a_second_run_replaces_the_logs_of_the_first(tmp_path: Path) -> None:
