@@ -179,7 +179,7 @@ def _stop(candidate: Candidate) -> Change:
 def _moves(breaker: Mapping[str, Any], minimum: int) -> list[str]:
     if breaker["tool_orders"] > 1:
         steps = [
-            f"The same tools are sent in up to {breaker['tool_orders']:,} different orders, so prompts never begin alike. "
+            f"The same tools are sent in up to {breaker['tool_orders']:,} orders, so prompts never begin alike. "
             "Sort them (by name) before every call; also sort the keys of their schemas."
         ]
         return steps if breaker["stable_tokens"] == 0 else steps + _moves({**breaker, "tool_orders": 1}, minimum)
