@@ -26,19 +26,14 @@ class Quantiles:
     p90: int
 
 
-def weights(strata: NDArray[np.int64], draws: int, seed: int) -> NDArray[np.float64]:
-    """How often each cluster is drawn, (draws, clusters): with replacement inside its stratum (template)."""
-    generator = np.random.default_rng(seed)
-    drawn = np.zeros((draws, len(strata)), dtype=np.float64)
-    for stratum in np.unique(strata):
-        places = np.flatnonzero(strata == stratum)
-        size = len(places)
-        drawn[:, places] = generator.multinomial(size, np.full(size, 1.0 / size), size=draws)
-    return drawn
+def weights(clusters: int, generator: np.random.Generator) -> NDArray[np.float64]:
+    """How often each cluster of one template is drawn, (DRAWS, clusters): as many as there are, with replacement."""
+    drawn = generator.multinomial(clusters, np.full(clusters, 1.0 / clusters), size=DRAWS)
+    return drawn.astype(np.float64)
 
 
-def quantiles(values: NDArray[np.float64], *, floor: int = 0, ceiling: int | None = None) -> Quantiles:
-    """P10, P50 and P90 of draws in whole pico-USD, kept between `floor` and `ceiling` (what was paid)."""
+def quantiles(values: NDArray[np.float64], *, ceiling: int | None = None) -> Quantiles:
+    """P10, P50 and P90 of draws in whole pico-USD, never below nothing and never above `ceiling` (what was paid)."""
     p10, p50, p90 = (round(float(value)) for value in np.quantile(values, QUANTILES))
     top = max(p90, 0) if ceiling is None else ceiling
-    return Quantiles(*(min(max(value, floor), top) for value in (p10, p50, p90)))
+    return Quantiles(*(min(max(value, 0), top) for value in (p10, p50, p90)))

@@ -15,7 +15,7 @@ from app.plan.intervals import DRAWS, MIN_CLUSTERS, Quantiles, quantiles, weight
 from app.plan.outcomes import number
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -24,8 +24,11 @@ if TYPE_CHECKING:
 
 PARAMETER_DRAWS: Final = 8
 KAPPA_SPREAD: Final = 0.04  # relative standard deviation of a capture rate
-TOKEN_SPREAD: Final = 0.08  # of the tokens of another model
+TOKEN_SPREAD: Final = 0.08  # of the answer tokens of another model
 UNCERTAIN_STAGES: Final = (50, 70)
+
+_Factors = list[dict[tuple[int, int], float]]
+_Scope = tuple[int, pl.DataFrame]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,95 +54,80 @@ def parameter_draws() -> list[Draw]:
 def spread(
     engine: Engine, outcome: Outcomes, games: Sequence[ScopeGame], choices: Sequence[int], *, seed: int
 ) -> Spread:
-    """Quantiles of each finding alone and of the joint plan, from one set of draws."""
-    frame = outcome.frame
-    if frame.height == 0:
-        return Spread({}, None, 0)
-    group, cluster = frame["group"].to_numpy(), frame["cluster"].to_numpy()
-    strata = _strata(engine)
-    drawn = weights(strata, DRAWS, seed)
+    """Quantiles of each finding alone and of the joint plan, from one set of draws.
+
+    `choices` holds, by scope, the coalition that the joint plan applies there.
+    """
     factors = _factors(engine, games, choices)
-    joint = _row_values(frame, {place: mask for place, mask in enumerate(choices) if mask})
-    findings: dict[str, Quantiles | None] = {}
-    for owner, masks in _alone(games).items():
-        values = _row_values(frame, masks)
-        touched = len(np.unique(cluster[values != 0]))
-        draws = _draws(drawn, values, group, cluster, factors, masks)
-        findings[owner] = quantiles(draws) if touched >= MIN_CLUSTERS else None
-    masks = dict(enumerate(choices))
-    clusters = len(strata)
+    generator = np.random.default_rng(seed)
+    joint = np.zeros(DRAWS)
+    alone: dict[str, NDArray[np.float64]] = {}
+    touched: dict[str, int] = {}
+    clusters = 0
+    for days, scopes in _templates(engine, outcome):
+        drawn = weights(days, generator)
+        clusters += days
+        for scope, rows in scopes:
+            joint += _draws(drawn, rows, factors, scope, choices[scope])
+            for player, owner in games[scope].owners.items():
+                mask = 1 << player if games[scope].saved[1 << player] > 0 else 0
+                alone[owner] = alone.get(owner, 0.0) + _draws(drawn, rows, factors, scope, mask)
+                touched[owner] = touched.get(owner, 0) + (rows.filter(pl.col(f"m{mask}") != 0).height if mask else 0)
     paid = sum(game.before_pusd for game in games)
-    draws = _draws(drawn, joint, group, cluster, factors, masks)
-    return Spread(findings, quantiles(draws, ceiling=paid) if clusters >= MIN_CLUSTERS else None, clusters)
+    return Spread(
+        {owner: quantiles(draws) if touched[owner] >= MIN_CLUSTERS else None for owner, draws in alone.items()},
+        quantiles(joint, ceiling=paid) if clusters >= MIN_CLUSTERS else None,
+        clusters,
+    )
 
 
-def _strata(engine: Engine) -> NDArray[np.int64]:
-    """The template (as a number) of each cluster."""
-    keyed = number(engine.cells).group_by("cluster").agg(pl.first("feature", "template")).sort("cluster")
-    return keyed.select(pl.struct("feature", "template").rank("dense").cast(pl.Int64).alias("stratum"))[
-        "stratum"
-    ].to_numpy()
-
-
-def _alone(games: Sequence[ScopeGame]) -> dict[str, dict[int, int]]:
-    """For each finding the scopes where it pays alone, and the mask that says so."""
-    found: dict[str, dict[int, int]] = {}
-    for place, game in enumerate(games):
-        for player, owner in game.owners.items():
-            scopes = found.setdefault(owner, {})
-            if game.saved[1 << player] > 0:
-                scopes[place] = 1 << player
-    return found
-
-
-def _row_values(frame: pl.DataFrame, masks: Mapping[int, int]) -> NDArray[np.float64]:
-    """Each row's saving under the mask of its scope; 0 where the scope has none."""
-    values = np.zeros(frame.height)
-    group = frame["group"].to_numpy()
-    for place, mask in masks.items():
-        if mask:
-            rows = group == place
-            values[rows] = frame[f"m{mask}"].to_numpy()[rows]
-    return values
+def _templates(engine: Engine, outcome: Outcomes) -> Iterator[tuple[int, list[_Scope]]]:
+    """For each template its number of clusters and its scopes, whose rows carry `day`, the cluster's place in it."""
+    keyed = number(engine.cells).select("group", "cluster", "feature", "template").unique(maintain_order=True)
+    placed = keyed.with_columns(day=pl.col("cluster").rank("dense").over("feature", "template").cast(pl.Int64) - 1)
+    frame = outcome.frame.join(placed, on=["group", "cluster"], how="left", maintain_order="left")
+    for _, rows in frame.group_by("feature", "template", maintain_order=True):
+        scopes = [(int(str(key[0])), part) for key, part in rows.group_by("group", maintain_order=True)]
+        yield rows["day"].n_unique(), scopes
 
 
 def _draws(
-    drawn: NDArray[np.float64],
-    values: NDArray[np.float64],
-    group: NDArray[np.int64],
-    cluster: NDArray[np.int64],
-    factors: Sequence[Mapping[tuple[int, int], float]],
-    masks: Mapping[int, int],
+    drawn: NDArray[np.float64], rows: pl.DataFrame, factors: _Factors, scope: int, mask: int
 ) -> NDArray[np.float64]:
-    totals = np.zeros(len(drawn))
-    scopes = int(group.max()) + 1
-    for place, factor in enumerate(factors):
-        scale = np.array([factor.get((scope, masks.get(scope, 0)), 1.0) for scope in range(scopes)])
-        by_cluster = np.bincount(cluster, weights=values * scale[group], minlength=drawn.shape[1])
-        rows = slice(place, None, len(factors))
-        totals[rows] = drawn[rows] @ by_cluster
+    """A scope's saving under a coalition in every draw."""
+    if mask == 0:
+        return np.zeros(DRAWS)
+    by_day = np.bincount(rows["day"].to_numpy(), weights=rows[f"m{mask}"].to_numpy(), minlength=drawn.shape[1])
+    scale = np.array([factor.get((scope, mask), 1.0) for factor in factors])
+    totals: NDArray[np.float64] = (drawn @ by_day) * np.resize(scale, DRAWS)
     return totals
 
 
-def _factors(engine: Engine, games: Sequence[ScopeGame], choices: Sequence[int]) -> list[dict[tuple[int, int], float]]:
+def _factors(engine: Engine, games: Sequence[ScopeGame], choices: Sequence[int]) -> _Factors:
     """How the saving of (scope, mask) moves with each parameter draw, as a factor on the central saving."""
-    wanted = {mask for scopes in _alone(games).values() for mask in scopes.values()} | set(choices)
+    alone = {1 << player for game in games for player in game.owners if game.saved[1 << player] > 0}
     uncertain = sorted(
-        mask for mask in wanted if any(engine.players.all[p].stage in UNCERTAIN_STAGES for p in members_of(mask))
+        mask
+        for mask in alone | set(choices)
+        if any(engine.players.all[place].stage in UNCERTAIN_STAGES for place in members_of(mask))
     )
     if not uncertain:
         return [{}]
     group = number(engine.cells)["group"].to_numpy()
-    central = {
-        mask: np.bincount(group, weights=engine.saved(mask).to_numpy(), minlength=len(games)) for mask in uncertain
-    }
-    found = []
+
+    def by_scope(mask: int, draw: Draw | None) -> NDArray[np.float64]:
+        saved = engine.saved(mask, draw).to_numpy()
+        return np.asarray(np.bincount(group, weights=saved, minlength=len(games)), dtype=np.float64)
+
+    central = {mask: by_scope(mask, None) for mask in uncertain}
+    found: _Factors = []
     for draw in parameter_draws():
         factors: dict[tuple[int, int], float] = {}
         for mask in uncertain:
-            moved = np.bincount(group, weights=engine.saved(mask, draw).to_numpy(), minlength=len(games))
-            for scope in range(len(games)):
-                base = central[mask][scope]
-                factors[scope, mask] = float(max(moved[scope], 0.0) / base) if base > 0 else 1.0
+            moved, base = by_scope(mask, draw), central[mask]
+            factors |= {
+                (scope, mask): float(max(moved[scope], 0.0) / base[scope]) if base[scope] > 0 else 1.0
+                for scope in range(len(games))
+            }
         found.append(factors)
     return found
