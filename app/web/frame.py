@@ -108,7 +108,7 @@ def frame(context: Context, page: Page, content: Content, pages: Sequence[Page],
     """Everything around the content of `page`."""
     progress = context.deps.commands.status()
     extent = spend.extent(context.session)
-    figures = spend.totals(context.session, context.view)
+    figures = content.figures or spend.totals(context.session, context.view)
     counted = progress.done is not None and progress.total
     return Frame(
         nav=tuple(

@@ -14,6 +14,7 @@ from app.core import view as views
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from app.analysis.figures import Figures
     from app.charts.chart import Chart
     from app.core.view import Filter, View
     from app.warehouse.store import Session
@@ -73,7 +74,10 @@ class Empty:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What a page shows: its own model for the template, and the tables and charts that have addresses too."""
+    """What a page shows: its own model for the template, and the tables and charts that have addresses too.
+
+    `figures` are the sums of the view, where the page has asked for them already.
+    """
 
     title: str
     model: object = None
@@ -81,6 +85,7 @@ class Content:
     charts: tuple[Chart, ...] = ()
     empty: Empty | None = None
     notices: tuple[str, ...] = ()
+    figures: Figures | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -139,6 +139,7 @@ def build(context: Context) -> Content:
         ),
         tables=(_by_table(context, ranking, series, unit), _day_table(context, series), *moved),
         charts=_chart(context, series),
+        figures=ranking.total,
     )
 
 
