@@ -31,6 +31,7 @@ LIFETIMES: Final = {
 LIFETIME: Final = "24h"
 MIN_PAIRS, MIN_AGREEMENT = 20, 0.9
 EXAMPLES: Final = 20
+MAX_SCOPES: Final = 300
 _ASKS: Final = ("repeat", "cross_user")
 _SCOPE: Final = ["feature", "template", "provider", "model_id"]
 _QUERY: Final = "levers_response_cache.repeats"
@@ -53,17 +54,24 @@ def _with_hits(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def detect(session: Session) -> list[Candidate]:
-    """One candidate a scope: its safe hits within 24 hours, or its sampled ones as a prior."""
-    rows = _with_hits(_rows(session))
+    """One candidate a scope: its safe hits within 24 hours, or its sampled ones as a prior; the dearest 300 scopes."""
+    rows = _dearest(_with_hits(_rows(session)))
     found = []
     for key, part in rows.group_by(_SCOPE, maintain_order=True):
         safe = part.filter(pl.col("deterministic") == 1)
         safe_hits, all_hits = (int(frame[f"hit_{LIFETIME}"].sum()) for frame in (safe, part))
-        if all_hits == 0:
-            continue
         scope = Scope(str(key[0]), None if key[1] is None else int(str(key[1])), str(key[2]), str(key[3]))
         found.append(_candidate(scope, part, safe if safe_hits else part, sampled=all_hits - safe_hits))
     return found
+
+
+def _dearest(rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows of the scopes whose hits cost the most; scopes without a hit are left out."""
+    hits = rows.filter(pl.col(f"hit_{LIFETIME}")).group_by(_SCOPE).agg(pl.col("cost_pusd").sum())
+    kept = hits.sort("cost_pusd", *_SCOPE, descending=[True, *(False for _ in _SCOPE)], nulls_last=True).head(
+        MAX_SCOPES
+    )
+    return rows.join(kept.select(_SCOPE), on=_SCOPE, how="semi", nulls_equal=True)
 
 
 def _candidate(scope: Scope, part: pl.DataFrame, used: pl.DataFrame, *, sampled: int) -> Candidate:
