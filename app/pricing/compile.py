@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from app.pricing.rates import RateRow
 
 REVISION: Final = 1
-"""Raised when this code compiles the same inputs into other rates."""
+"""Raised when this code compiles the same inputs into other rates, or resolves names in another way."""
 
 
 class Sources(msgspec.Struct, frozen=True):
@@ -67,8 +67,10 @@ def store(cache_dir: Path, key: str, sources: Sources) -> None:
 
 
 def version_of(rows: Iterable[RateRow], sources: Sources) -> str:
-    """The price-book version: a hash over every row of the compiled table, the user's rules and all aliases."""
+    """The price-book version: a hash over every row of the compiled table, the user's rules and how names match."""
     digest = blake2b(digest_size=8)
+    digest.update(str(REVISION).encode())
+    digest.update(msgspec.json.encode([(item.provider, item.model, item.match) for item in sources.price_list.models]))
     digest.update(msgspec.json.encode((sources.own, sources.overlay.aliases, sources.overlay.providers)))
     for row in rows:
         rates = ",".join("" if rate is None else format(rate.normalize(), "f") for rate in row.rates.values())

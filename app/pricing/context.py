@@ -37,7 +37,8 @@ def of_request(
     """The context that a request's own fields say, standard values left out.
 
     `extra` holds `inference_geo`, `speed`, `deployment` (an Azure deployment type; other texts are names and say
-    nothing about the price), `vertex_location`, `route` and `search_type`.
+    nothing about the price), `vertex_location`, `route` and `search_type`. `charge: reported` (the response says what
+    was charged) changes no rate.
     """
     given = {key: str(value) for key, value in (extra or {}).items() if value is not None}
     context: Context = {}

@@ -26,15 +26,13 @@ _LAST_BUILD: Final = re.compile(r"(.+?)(?:[-@]20\d{6}|[-@]20\d{2}-\d{2}-\d{2}|-l
 _COMPACT_DATE: Final = re.compile(r"-(20\d{2})(0[1-9]|1[0-2])([0-2]\d|3[01])(?=-|:|$)")
 _LONG_CONTEXT: Final = re.compile(r"\[\d+[km]\]$")
 _FINE_TUNED: Final = re.compile(r"(ft:[^:]+)(?::.*)?")
-_BEDROCK_REGION: Final = re.compile(r"(?:us-gov|us|eu|apac|jp|au|ca|in|sa|me|af)\.")
+_BEDROCK_REGION: Final = re.compile(r"(?:us|eu|apac|jp|au|ca|in|sa|me|af)\.")
 _BEDROCK_NAME: Final = re.compile(
     r"(?:(?:us-gov|us|eu|apac|jp|au|ca|in|sa|me|af|global)\.)?"
     r"(?:anthropic|amazon|meta|mistral|cohere|ai21|deepseek|qwen|openai|writer|nvidia|moonshotai|zai)\."
 )
-_BEDROCK_FRONT: Final = re.compile(
-    r"(?:(?:us-gov|us|eu|apac|jp|au|ca|in|sa|me|af|global)\.)?(?:(?:[a-z0-9]+\.)|(?:[a-z0-9-]+/))?"
-)
-_AWS_PLACE: Final = re.compile(r"(?:us|eu|ap|ca|sa|me|af|il|mx)(?:-gov)?-[a-z]+-\d/")
+_BEDROCK_FRONT: Final = re.compile(r"(?:(?:us|eu|apac|jp|au|ca|in|sa|me|af|global)\.)?(?:[a-z0-9]+\.)?")
+_AWS_PLACE: Final = re.compile(r"(?:us|eu|ap|ca|sa|me|af|il|mx)-(?!gov)[a-z]+-\d/")
 _ARN: Final = re.compile(r"arn:aws[^:]*:bedrock:[^:]*:[^:]*:[^/]+/(.+)")
 _VERTEX_BUILD: Final = re.compile(r".+@(?:20\d{6}|default|latest)")
 _PATH: Final = re.compile(r"(?:projects/[^/]+/locations/[^/]+/)?publishers/[^/]+/models/")
@@ -187,7 +185,7 @@ class Matcher:
 
     def _at(self, provider: str, name: str) -> Match | None:
         model = self._of(provider, name)
-        if model is not None:
+        if model is not None and (not name.startswith("us-gov.") or model == name):
             return Match(provider, provider, model, own=True, rule=self._how(provider, name))
         listed = self._providers.get(provider)
         for fallback in () if listed is None else listed.fallbacks:

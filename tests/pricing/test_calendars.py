@@ -122,3 +122,35 @@ def test_rows_of_a_model_cover_each_moment_once(book: PriceBook) -> None:
         standard = [row for row in book.rows_of(provider, model) if row.ctx == ""]
         for prompt in (0, 200_000, 200_001, 5_000_000):
             assert all(sum(row.holds(at, prompt) for row in standard) == 1 for at in moments)
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "ctx", "usd"),
+    [
+        ("google", "gemini-2.5-pro", "flex", "0.625"),
+        ("google", "gemini-2.5-pro", "priority", "2.25"),
+        ("google", "claude-sonnet-5", "region=us-east5", "2.2"),
+        ("google", "claude-sonnet-5", "batch", "1"),
+        ("bedrock", "eu.amazon.nova-pro-v1:0", "", "1.05"),
+        ("bedrock", "us.amazon.nova-pro-v1:0", "", "0.8"),
+        ("bedrock", "meta.llama3-70b-instruct-v1:0", "region=eu-west-1", "2.86"),
+        ("bedrock", "meta.llama3-70b-instruct-v1:0", "region=us-east-1", "2.65"),
+        ("bedrock", "us-gov.anthropic.claude-sonnet-4-5-20250929-v1:0", "", "3.6"),
+        ("bedrock", "us-gov.anthropic.claude-haiku-4-5-20251001-v1:0", "", None),
+        ("bedrock", "bedrock/us-gov-east-1/amazon.nova-pro-v1:0", "", None),
+        ("openai", "ft:gpt-4.1-2025-04-14:acme::x", "batch", "1.5"),
+        ("openai", "gpt-5.6-sol", "region=eu", "4.4"),
+        ("openai", "gpt-4o", "region=eu", "2.5"),
+    ],
+)
+def test_place_and_tier_have_their_own_price_or_none(
+    book: PriceBook, provider: str, model: str, ctx: str, usd: str | None
+) -> None:
+    assert input_usd(book, provider, model, "2026-11-20", ctx=ctx) == (None if usd is None else Decimal(usd))
+
+
+def test_every_rule_of_the_overlay_names_a_model_that_is_priced(book: PriceBook) -> None:
+    rules = book.sources.overlay.rules
+    priced = {(row["provider"], row["price_model"]) for row in book.rates.iter_rows(named=True)}
+    idle = [rule.where for rule in rules if not any(rule.names(provider, model) for provider, model in priced)]
+    assert idle == []

@@ -1,6 +1,6 @@
 -- What did each request cost, by part, and which price row says so?
 -- Needs {requests}: request_key (unique), provider, model, service_tier, is_batch, region, price_context, account,
--- start_us, all token classes, units, cost_state ('not_billed' is kept). Values: book, by_account, own_terms (false
+-- start_us, all token classes, units, cost_state ('not_billed' and 'unknown' are kept). Values: book, by_account, own_terms (false
 -- prices at list). Columns: request_key, provider_id, model_id, six parts, cost_list_pusd, cost_pusd, price_row,
 -- price_book, cost_state, price_warning (no_time, no_prompt_tokens, impossible_tokens, unknown_model, no_price).
 -- Each part is round_half_even(tokens x rate) once; the parts add up to cost_pusd. An undated request is priced only
@@ -300,7 +300,7 @@ judged AS (
         *,
         CASE
             WHEN cost_state = 'not_billed' THEN 'not_billed'
-            WHEN NOT has_usage THEN 'unknown'
+            WHEN cost_state = 'unknown' OR NOT has_usage THEN 'unknown'
             WHEN impossible OR price_row IS NULL THEN 'unpriced'
             WHEN coalesce(part_in, part_read, part_write, part_out, part_reason, part_other) IS NULL THEN 'unpriced'
             WHEN NOT lacking THEN 'priced'
