@@ -6,24 +6,27 @@ Hashes are keyed BLAKE2b of raw bytes (DESIGN.md section 4); only `request_key` 
 from __future__ import annotations
 
 import json
+from functools import partial
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 from zlib import crc32
 
 import msgspec
 
 from app.core.hashing import request_key
 from app.core.money import pico
-from ingest.prints import HEAD, LONG_PART, Prints, encoded
+from ingest.prints import BLOCK, HEAD, LONG_PART, Prints, encoded
 
 if TYPE_CHECKING:
     from app.core.usage import Part, UsageEvent
     from ingest.formats.format import Origin
+    from ingest.prints import PartPrint
     from ingest.rows import Rows
 
 Text = Literal["none", "shared", "all"]
 
 FIRST_TEXTS: Final = 2_000  # in `shared`, texts of this many first requests are kept at first sight
+SAMPLED_TEXTS: Final = 50  # and of every 50th after them, so that what changes in a prompt can be shown
 _REMEMBERED: Final = 100_000
 # Not part of the answer: where a cache breakpoint was set changes the bill, never the prompt.
 _NOT_THE_ANSWER: Final = ("cache_marks",)
@@ -32,6 +35,17 @@ _NOT_THE_ANSWER: Final = ("cache_marks",)
 _MESSAGE_LEVEL: Final = ("thinking", "tool_choice")
 
 _as_tuple = msgspec.structs.astuple
+_signed = partial(int.from_bytes, byteorder="big", signed=True)
+
+
+class Terms(NamedTuple):
+    """What many requests have in common: who serves them, in which scope, with which parameters."""
+
+    params_hash: int
+    scope_digest: bytes  # where a cached prefix can be shared: the provider, the model and the account
+    scope: int
+    message_level: bytes  # parameters that only message caches depend on
+    exact_head: bytes  # what begins an exact key
 
 
 class Fingerprinter:
@@ -43,8 +57,8 @@ class Fingerprinter:
         self._prints = Prints(key)
         self._digest = self._prints.digest
         self._requests = 0
-        self._params: dict[str | None, tuple[str, bytes]] = {None: ("", b"")}
-        self._memo: dict[Any, int] = {}
+        self._terms: dict[tuple[Any, ...], Terms] = {}
+        self._memo: dict[str, int] = {}
         self._json: dict[Any, str] = {}
         self._labels: dict[tuple[str, str], bytes] = {}
 
@@ -53,19 +67,15 @@ class Fingerprinter:
         self._requests += 1
         record_id = event.source_record or event.provider_response_id or own_id(event, raw, place.file, place.line, nth)
         key = request_key(event.provider_response_id, place.source, record_id)
-        stripped, message_level = self._parameters(event.params)
-        params_hash = self._params_hash(event, stripped)
+        terms = self._terms_of(event)
         exact = scope = size = None
-        prompt, blocks = event.prompt, event.prefix_hashes
         slot = rows.next_slot()
-        if prompt:
-            scope_digest = self._scope(event)
-            scope = int.from_bytes(scope_digest, "big", signed=True)
-            exact, size = self._prompt(rows, slot, event, prompt, scope_digest, message_level, params_hash)
-        elif blocks:
-            scope_digest = self._scope(event)
-            scope = int.from_bytes(scope_digest, "big", signed=True)
-            size = self._blocks(rows, slot, event, blocks, scope_digest)
+        if event.prompt:
+            scope = terms.scope
+            exact, size = self._prompt(rows, slot, event.prompt, terms)
+        elif event.prefix_hashes:
+            scope = terms.scope
+            size = self._blocks(rows, slot, event.prefix_hashes, event.prefix_block_tokens or 1, terms.scope_digest)
         output = event.output
         out_hash = None if output is None else self._hash(encoded(output))
         event.prompt = event.output = event.prefix_hashes = None
@@ -82,7 +92,7 @@ class Fingerprinter:
             None if not event.tags else self._json_of(event.tags),
             None if not event.units else self._json_of(event.units),
             None if not event.price_context else self._json_of(event.price_context),
-            params_hash,
+            terms.params_hash,
             None if event.stop is None else self._remembered(event.stop),
             exact,
             scope,
@@ -95,7 +105,7 @@ class Fingerprinter:
         rows.add(slot, key, _as_tuple(event) + extra, event.parts)
 
     def _hash(self, data: bytes) -> int:
-        return int.from_bytes(self._digest(data), "big", signed=True)
+        return _signed(self._digest(data))
 
     def _remembered(self, text: str) -> int:
         """The hash of a value that comes again often: a user, a key, a stop text."""
@@ -112,25 +122,40 @@ class Fingerprinter:
         try:
             found = self._json.get(identity)
         except TypeError:
-            return json.dumps(values, sort_keys=True, ensure_ascii=False, default=str)
+            return json.dumps(_without_nul(values), sort_keys=True, ensure_ascii=False, default=str)
         if found is None:
             if len(self._json) > _REMEMBERED:
                 self._json.clear()
-            found = self._json[identity] = json.dumps(values, sort_keys=True, ensure_ascii=False)
+            found = self._json[identity] = json.dumps(_without_nul(values), sort_keys=True, ensure_ascii=False)
         return found
 
-    def _parameters(self, params: str | None) -> tuple[str, bytes]:
-        """(canonical parameters that shape the answer, those that only message caches depend on)."""
-        found = self._params.get(params)
-        if found is None:
-            if len(self._params) > _REMEMBERED:
-                self._params = {None: ("", b"")}
-            found = self._params[params] = _split_parameters(params or "")
-        return found
-
-    def _params_hash(self, event: UsageEvent, stripped: str) -> int:
-        """Of every parameter that shapes the answer; one that was not sent differs from one that was sent as 0."""
+    def _terms_of(self, event: UsageEvent) -> Terms:
         identity = (
+            event.operation,
+            event.provider,
+            event.model,
+            event.account,
+            event.params,
+            event.max_tokens,
+            event.temperature,
+            event.top_p,
+            event.n,
+            event.seed,
+            event.stop,
+            event.response_format,
+            event.reasoning_effort,
+        )
+        found = self._terms.get(identity)
+        if found is None:
+            if len(self._terms) > _REMEMBERED:
+                self._terms.clear()
+            found = self._terms[identity] = self._make_terms(event)
+        return found
+
+    def _make_terms(self, event: UsageEvent) -> Terms:
+        """A parameter that was not sent differs from one that was sent as 0; 0 and 0.0 are the same."""
+        stripped, message_level = _split_parameters(event.params) if event.params else ("", b"")
+        shaping = (
             stripped,
             event.max_tokens,
             None if event.temperature is None else float(event.temperature),
@@ -141,34 +166,16 @@ class Fingerprinter:
             event.response_format,
             event.reasoning_effort,
         )
-        found = self._memo.get(identity)
-        if found is None:
-            if len(self._memo) > _REMEMBERED:
-                self._memo.clear()
-            found = self._memo[identity] = self._hash(encoded(repr(identity)))
-        return found
+        params_hash = self._hash(encoded(repr(shaping)))
+        scope = self._digest(encoded(repr(("scope", event.provider, event.model, event.account))))
+        exact_head = encoded(f"{event.operation}\0{event.model}\0{params_hash}\0")
+        return Terms(params_hash, scope, _signed(scope), message_level, exact_head)
 
-    def _scope(self, event: UsageEvent) -> bytes:
-        """Where a cached prefix can be shared: the provider, the model and the account."""
-        identity = ("scope", event.provider, event.model, event.account)
-        found = self._memo.get(identity)
-        if found is None:
-            found = self._memo[identity] = self._hash(encoded(repr(identity)))
-        return found.to_bytes(8, "big", signed=True)
-
-    def _prompt(
-        self,
-        rows: Rows,
-        slot: int,
-        event: UsageEvent,
-        prompt: list[Part],
-        chain: bytes,
-        message_level: bytes,
-        params_hash: int,
-    ) -> tuple[int, int]:
+    def _prompt(self, rows: Rows, slot: int, prompt: list[Part], terms: Terms) -> tuple[int, int]:
         """Append the segments of a prompt; returns (exact key, bytes of the prompt)."""
         prints, digest, segment, labels = self._prints, self._digest, rows.segment, self._labels
-        whole = [encoded(f"{event.operation}\0{event.model}\0{params_hash}\0")]
+        chain, message_level = terms.scope_digest, terms.message_level
+        whole = [terms.exact_head]
         upto = pos = 0
         last = len(prompt) - 1
         for number, part in enumerate(prompt):
@@ -183,45 +190,66 @@ class Fingerprinter:
             before = chain + label
             size = found.size
             if size > LONG_PART and (upto < HEAD or number == last):
-                for index, (running, own) in enumerate(prints.blocks(text, found)):
-                    end = upto + (index + 1) * 512
-                    if end > HEAD and number != last:
-                        break
-                    link = digest(before + b"\1" + running)
-                    segment(slot, pos, role, "block", own, int.from_bytes(link, "big", signed=True), 512, end, False)
-                    pos += 1
+                pos = self._long_part(rows, slot, pos, role, text, found, before, upto, number == last)
             upto += size
             chain = digest(before + found.digest)
-            segment(slot, pos, role, kind, found.hash, int.from_bytes(chain, "big", signed=True), size, upto, True)
+            segment((slot, pos, role, kind, found.hash, _signed(chain), size, upto, True))
             pos += 1
             whole.append(label + found.digest)
             if not found.lines_out:
                 found.lines_out = True
-                rows.lines(found.hash, *prints.line_hashes(text))
+                rows.lines(found.hash, prints.lines(text))
             if not found.text_out and self._keeps(found.seen):
                 found.text_out = True
                 rows.text(found.hash, text)
         return self._hash(b"".join(whole)), upto
 
+    def _long_part(
+        self,
+        rows: Rows,
+        slot: int,
+        pos: int,
+        role: str,
+        text: str,
+        found: PartPrint,
+        before: bytes,
+        upto: int,
+        is_last: bool,
+    ) -> int:
+        """Append the blocks of a long part: of the last part all, of others those in the head. Returns the next pos."""
+        for index, (running, own) in enumerate(self._prints.blocks(text, found), start=1):
+            end = upto + index * BLOCK
+            if end > HEAD and not is_last:
+                break
+            link = _signed(self._digest(before + b"\1" + running))
+            rows.segment((slot, pos, role, "block", own, link, BLOCK, end, False))
+            pos += 1
+        return pos
+
     def _keeps(self, seen: int) -> bool:
         if self.text == "shared":
-            return seen > 1 or self._requests <= FIRST_TEXTS
+            return seen > 1 or self._requests <= FIRST_TEXTS or self._requests % SAMPLED_TEXTS == 0
         return self.text == "all"
 
-    def _blocks(self, rows: Rows, slot: int, event: UsageEvent, ids: list[int], chain: bytes) -> int:
-        """One segment a block of an already hashed prefix. A block's size is counted in tokens, one byte a token."""
-        step = event.prefix_block_tokens or 1
+    def _blocks(self, rows: Rows, slot: int, ids: list[int], step: int, chain: bytes) -> int:
+        """One segment a block of an already hashed prefix; its bytes are counted as one a token. Returns their sum."""
         for pos, block in enumerate(ids):
             own = str(block).encode()
             chain = self._digest(chain + own)
-            link = int.from_bytes(chain, "big", signed=True)
-            rows.segment(slot, pos, "user", "text", self._hash(own), link, step, (pos + 1) * step, True)
+            rows.segment((slot, pos, "user", "text", self._hash(own), _signed(chain), step, (pos + 1) * step, True))
         return len(ids) * step
 
 
 def alias(api_key: str) -> str:
     """What may be shown of a key: its last four characters."""
     return f"…{api_key[-4:]}" if len(api_key) > 8 else "…"
+
+
+def _without_nul(values: dict[str, Any]) -> dict[str, Any]:
+    """The map without NUL characters: JSON would carry them past the redaction as an escape."""
+    return {
+        key.replace("\0", ""): value.replace("\0", "") if type(value) is str else value for key, value in values.items()
+    }
 
 
 def _split_parameters(params: str) -> tuple[str, bytes]:

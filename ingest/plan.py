@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ingest.connectors.files import Found
     from ingest.formats.column_map import ColumnMap
 
-CHUNK_BYTES: Final = 8 * 1024 * 1024
+CHUNK_BYTES: Final = 16 * 1024 * 1024
 HEAD_HASHED: Final = 4096
 SAMPLE_BYTES: Final = 8 * 1024 * 1024
 

@@ -79,21 +79,18 @@ class Prints:
                 found.blocks.append((running.digest(), int.from_bytes(own, "big", signed=True)))
         return found.blocks
 
-    def line_hashes(self, text: str) -> tuple[list[int], list[int]]:
-        """Hashes and sizes in bytes of the lines of a text's first 64 KiB."""
+    def lines(self, text: str) -> list[tuple[int, int]]:
+        """(hash, size in bytes) of each line of a text's first 64 KiB."""
         known = self._lines
         if len(known) > CACHED_PARTS:
             known.clear()
-        hashes: list[int] = []
-        sizes: list[int] = []
-        for line in (text if len(text) <= LINES_OF else text[:LINES_OF]).split("\n"):
-            found = known.get(line)
-            if found is None:
-                data = encoded(line)
-                found = known[line] = int.from_bytes(self.digest(data), "big", signed=True), len(data)
-            hashes.append(found[0])
-            sizes.append(found[1])
-        return hashes, sizes
+        find, make = known.get, self._line
+        return [find(line) or make(line) for line in (text if len(text) <= LINES_OF else text[:LINES_OF]).split("\n")]
+
+    def _line(self, line: str) -> tuple[int, int]:
+        data = encoded(line)
+        found = self._lines[line] = int.from_bytes(self.digest(data), "big", signed=True), len(data)
+        return found
 
 
 def encoded(text: str) -> bytes:

@@ -104,11 +104,12 @@ class Rows:
         self._prompt_slot: list[int] = []  # of each request: the slot whose segments are its own
         self._next = 0
         self._segments: list[tuple[Any, ...]] = []
+        # Takes one row in the order of SEGMENT_COLUMNS. The list's own method: it is called for every part.
+        self.segment = self._segments.append
         self._parts: list[tuple[Any, ...]] = []
         self._line_of: list[int] = []
         self._line_count: list[int] = []
-        self._line_hash: list[int] = []
-        self._line_bytes: list[int] = []
+        self._lines: list[tuple[int, int]] = []
         self._texts: dict[int, str] = {}
         self.reduced = False
 
@@ -120,17 +121,11 @@ class Rows:
         self._next += 1
         return self._next
 
-    def segment(
-        self, slot: int, pos: int, role: str, kind: str, own: int, chain: int, size: int, upto: int, boundary: bool
-    ) -> None:
-        self._segments.append((slot, pos, role, kind, own, chain, size, upto, boundary))
-
-    def lines(self, segment: int, hashes: list[int], sizes: list[int]) -> None:
-        """The lines of a segment that this worker has not handed over before."""
+    def lines(self, segment: int, lines: list[tuple[int, int]]) -> None:
+        """The lines (hash, bytes) of a segment that this worker has not handed over before."""
         self._line_of.append(segment)
-        self._line_count.append(len(hashes))
-        self._line_hash += hashes
-        self._line_bytes += sizes
+        self._line_count.append(len(lines))
+        self._lines += lines
 
     def text(self, segment: int, text: str) -> None:
         self._texts[segment] = text
@@ -175,7 +170,7 @@ class Rows:
             found["requests"] = self._request_frame()
             if self._segments:
                 found["segments"] = self._segment_frame()
-        if self._line_hash:
+        if self._lines:
             found["lines"] = self._line_frame()
         if self._texts:
             texts = text_column("text", list(self._texts.values()))
@@ -255,9 +250,9 @@ class Rows:
             pl.col("seg_hash").repeat_by("count").explode(),
             pl.int_ranges(0, pl.col("count"), dtype=pl.Int32).explode().alias("pos"),
         )
+        hashes, sizes = zip(*self._lines, strict=True)
         return spread.with_columns(
-            pl.Series("line_hash", self._line_hash, dtype=pl.Int64),
-            pl.Series("bytes", self._line_bytes, dtype=pl.Int64),
+            pl.Series("line_hash", hashes, dtype=pl.Int64), pl.Series("bytes", sizes, dtype=pl.Int64)
         )
 
     def _part_frame(self) -> pl.DataFrame:
