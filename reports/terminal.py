@@ -6,6 +6,7 @@ names come from logs, so nothing of them is taken as markup or as a control char
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from io import StringIO
 from typing import TYPE_CHECKING, Any, Final
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from reports.analysis import AnalysisDocument, Row
 
 WIDE: Final = 100
+_LONG_HASH: Final = re.compile(r"template=([0-9a-f]{8})[0-9a-f]{8}\b")
 _MOST_ROWS: Final = 15
 _MOST_FINDINGS: Final = 20
 _LEAST: Final = Decimal("0.0001")
@@ -156,9 +158,12 @@ def _plan(console: Console, made: AnalysisDocument, *, wide: bool) -> None:
     if not levers:
         _say(console, "Nothing found that is worth doing.")
         return
-    range_ = "" if joint["p10"] is None else f" ({money(joint['p10'])} to {money(joint['p90'])})"
     of = f" of {money(plan['before_usd'])}" if plan.get("before_usd") else ""
-    _say(console, f"All together {money(joint['p50'])}{range_}{of} in this window; no dollar counted twice.")
+    if all(item["grade"] == "D" for item in levers):
+        _say(console, f"Nothing has evidence yet: $0.00{of} in this window.")
+    else:
+        spread = "" if joint["p10"] is None else f" ({money(joint['p10'])} to {money(joint['p90'])})"
+        _say(console, f"All together {money(joint['p50'])}{spread}{of} in this window; no dollar counted twice.")
     if Decimal(plan["potential_usd"]) > 0:
         _say(console, f"Beside it {money(plan['potential_usd'])} of potential that lacks evidence (grade D).")
     if plan.get("per_30_days"):
@@ -186,7 +191,7 @@ def _findings(levers: Sequence[Mapping[str, Any]], *, wide: bool) -> Table:
     for place, item in enumerate(levers, 1):
         what = Text()
         what.append(_clean(f"{item['lever']}  "), style="bold")
-        what.append(_clean(str(item["scope"])))
+        what.append(_LONG_HASH.sub(r"template=\1", _clean(str(item["scope"]))))
         if item.get("headline"):
             what.append("\n" + _clean(str(item["headline"])))
         share = "-" if item["grade"] == "D" else money(item["allocated_usd"])

@@ -154,6 +154,12 @@ def test_the_text_fits_its_width_and_says_everything(width: int) -> None:
     assert "\x1b" not in text
 
 
+def test_a_plan_of_priors_alone_claims_no_dollar() -> None:
+    text = render(made(ROWS, plan=plan(finding("D", "0"))))
+    assert "Nothing has evidence yet: $0.00 of $10.50" in text
+    assert "All together" not in text
+
+
 def test_colour_is_written_only_where_asked() -> None:
     assert "\x1b[" in render(made(ROWS), colour=True)
 
