@@ -14,6 +14,7 @@ from app.pricing.book import PriceBook
 from app.warehouse.migrate import migrate as migrate_warehouse
 from app.warehouse.priced import Pricer
 from app.warehouse.store import Warehouse
+from ingest import install_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,6 +70,8 @@ def scratch(settings: Settings) -> Iterator[Runtime]:
     book = load_book(settings)
     with tempfile.TemporaryDirectory(prefix="halve-") as name:
         directory = Path(name)
+        # Nothing hashed here outlives the command, and the same logs must give the same names twice.
+        (directory / install_key.NAME).write_bytes(bytes(install_key.SIZE))
         warehouse = Warehouse(directory, memory_limit=settings.memory)
         control = open_control(None)
         try:
