@@ -13,6 +13,17 @@ if TYPE_CHECKING:
 SCHEMA: Final = "https://vega.github.io/schema/vega-lite/v6.json"
 
 
+def dollar_axis(highest_usd: float) -> dict[str, Any]:
+    """An axis of dollars with as many decimals as its length needs."""
+    if highest_usd >= 100_000:
+        written = "$~s"
+    elif highest_usd >= 5:
+        written = "$,.0f"
+    else:
+        written = "$,.2f" if highest_usd >= 0.05 else "$~g"
+    return {"format": written, "tickCount": 4, "domain": False, "ticks": False}
+
+
 @dataclass(frozen=True, slots=True)
 class Chart:
     """`summary` says in a sentence what the chart shows, for readers who do not see it.

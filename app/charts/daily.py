@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from app.charts.chart import Chart
+from app.charts.chart import Chart, dollar_axis
 from app.charts.theme import Palette, Series, colour
 
 if TYPE_CHECKING:
@@ -46,6 +46,8 @@ def stacked_days(
         for point in points
     ]
     all_days = [day.isoformat() for day in days]
+    sums = [sum(point.amount_usd for point in points if point.day == day) for day in days]
+    highest = max(sums, default=0.0)
     step = _label_step(len(all_days))
 
     def draw(palette: Palette) -> dict[str, Any]:
@@ -71,7 +73,7 @@ def stacked_days(
                     "field": "usd",
                     "type": "quantitative",
                     "title": None,
-                    "axis": {"format": "$~s", "tickCount": 4, "domain": False, "ticks": False},
+                    "axis": dollar_axis(highest),
                 },
                 "color": {
                     "field": "series",

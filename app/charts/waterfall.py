@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from app.charts.chart import Chart
+from app.charts.chart import Chart, dollar_axis
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,7 +59,7 @@ def waterfall(name: str, title: str, summary: str, steps: Sequence[Step]) -> Cha
                             "field": "from_usd",
                             "type": "quantitative",
                             "title": None,
-                            "axis": {"format": "$~s", "tickCount": 4, "domain": False, "ticks": False},
+                            "axis": dollar_axis(furthest),
                             "scale": {"domain": [0, furthest * ROOM_FOR_LABELS], "nice": False},
                         },
                         "x2": {"field": "to_usd"},

@@ -42,6 +42,8 @@ class Scale:
         """How the unit was come by, in words."""
         if self.plan.per_30_days is None:
             return "The log is too short or too uniform for a monthly figure, so amounts are those of its own days."
+        if Decimal(self.plan.per_30_days) == 1:
+            return f"Amounts are those of the {self.plan.days} days analysed."
         return f"Amounts of the {self.plan.days} days analysed times {self.plan.per_30_days}."
 
     def usd(self, amount: str | None) -> str | None:

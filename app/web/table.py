@@ -22,7 +22,7 @@ class Column:
     label: str
     kind: Literal["text", "number"] = "text"
     help: str = ""
-    width: Literal["", "mid", "wide"] = ""
+    width: Literal["", "tight", "mid", "wide"] = ""
     twin_only: bool = False
     sort: str = ""
 

@@ -159,6 +159,7 @@ def _events(context: Context, fingerprint: str) -> tuple[Event, ...]:
 
 def _evidence_table(context: Context, item: Finding) -> Table:
     shown = len(item.evidence)
+    said = any(row.note for row in item.evidence)
     return Table(
         "evidence",
         "Requests behind it",
@@ -168,7 +169,7 @@ def _evidence_table(context: Context, item: Finding) -> Table:
             Column("before_usd", "Cost", "number"),
             Column("after_usd", "With this change", "number"),
             Column("saved_usd", "Saves", "number"),
-            Column("note", "Why"),
+            Column("note", "Why", twin_only=not said),
         ),
         tuple(
             (

@@ -305,7 +305,7 @@ def _around_table(context: Context, detail: RequestDetail) -> tuple[Table, ...]:
             (
                 Column("key", "Request"),
                 Column("start", "Start", width="mid"),
-                Column("status", "Status"),
+                Column("status", "Status", width="tight"),
                 Column("tokens_in", "Input", "number"),
                 Column("tokens_cached", "Cached", "number"),
                 Column("tokens_out", "Output", "number"),

@@ -126,7 +126,7 @@ def _table(context: Context, found: RequestPage) -> Table:
             Column("start", "Start", sort="time", width="mid"),
             Column("feature", "Feature", width="mid"),
             Column("model", "Model", width="mid"),
-            Column("status", "Status"),
+            Column("status", "Status", width="tight"),
             Column("tokens_in", "Input", "number", "All prompt tokens, cached ones included", sort="input"),
             Column("tokens_cached", "Cached", "number", "Of them read from a cache", sort="cached"),
             Column("tokens_out", "Output", "number", sort="output"),

@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
 from app.charts.waterfall import Step, waterfall
+from app.levers import LEVERS
 from app.web import cells, plans
 from app.web import format as show
 from app.web.page import Content, Context, Empty, Link, Page
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from app.plan.result import Finding, PlanResult
 
 PATH = "/savings"
+TITLES: Final = {lever.name: lever.title for lever in LEVERS}
 STATES: Final = {"ok": "enough data", "not enough data": "not enough data"}
 
 
@@ -136,8 +138,8 @@ def _about(context: Context, plan: PlanResult) -> str:
 
 FINDING_COLUMNS: Final = (
     Column("fingerprint", "Fingerprint", twin_only=True),
-    Column("headline", "What to do", width="wide"),
-    Column("lever", "Lever"),
+    Column("headline", "What to do, and with which lever", width="wide"),
+    Column("lever", "Lever", twin_only=True),
     Column("scope", "Where", width="mid"),
 )
 GRADE_NOTE: Final = (
@@ -145,8 +147,8 @@ GRADE_NOTE: Final = (
 )
 KIND_COLUMNS: Final = (
     Column("grade", "Grade", help="A fact, B simulation, C sampled evidence, D prior"),
-    Column("effort", "Effort"),
-    Column("risk", "Risk"),
+    Column("effort", "Effort", width="tight"),
+    Column("risk", "Risk", width="tight"),
     Column("reversible", "Reversible"),
 )
 
@@ -207,7 +209,7 @@ def _potential_table(context: Context, scale: Scale, items: tuple[Finding, ...])
 def _what(context: Context, item: Finding) -> tuple[Cell, ...]:
     return (
         cells.text(item.fingerprint),
-        cells.text(item.headline, href=context.url(f"{PATH}/{item.fingerprint}")),
+        cells.text(item.headline, href=context.url(f"{PATH}/{item.fingerprint}"), note=item.title),
         Cell(item.lever, item.title),
         Cell(item.scope, plans.where(item)),
     )
@@ -285,7 +287,7 @@ def _levers_table(plan: PlanResult) -> Table:
         state = str(said.get("state", "ok"))
         rows.append(
             (
-                cells.text(lever),
+                Cell(lever, TITLES.get(lever, lever)),
                 Cell(state, STATES.get(state, state), tone="" if state == "ok" else "worse"),
                 Cell(why, why),
                 Cell(facts, facts, tone="muted"),

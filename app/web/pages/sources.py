@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from app.analysis.intake import Intake
 
 BILLING_LABELS: Final = {
-    "api": "By the request",
+    "api": "By request",
     "subscription": "Subscription",
     "provisioned": "Provisioned capacity",
     "free": "Free",
@@ -114,7 +114,7 @@ def _sources_table(context: Context, sources: tuple[SourceFreshness, ...], taken
         "What is here",
         (
             Column("source", "Source", width="mid"),
-            Column("format", "Format"),
+            Column("format", "Format", width="tight"),
             Column("complete_to", "Complete to", width="mid"),
             Column("requests", "Requests", "number"),
             Column("files", "Files", "number"),
@@ -125,7 +125,7 @@ def _sources_table(context: Context, sources: tuple[SourceFreshness, ...], taken
             Column("undated", "Undated", "number", "Requests without a time: they stand in no calendar day"),
             Column("unpriced", "Unpriced", "number", "Requests of which a part or all has no price"),
             Column("cost_usd", "Cost", "number"),
-            Column("billing", "Billed"),
+            Column("billing", "Billed", width="tight"),
         ),
         tuple(rows),
         empty="No source yet.",

@@ -224,7 +224,7 @@ def _found(context: Context) -> Found | None:
     if plan is None:
         return None
     scale = plans.Scale(plan)
-    open_now = sum(item.status == "open" for item in plan.findings)
+    open_now = sum(item.status == "open" and item.in_joint for item in plan.findings)
     return Found(
         scale.headline(plan.joint.p50),
         f"could be saved {scale.unit}, {show.share(Decimal(plan.joint.p50), Decimal(plan.before_usd))} of "
