@@ -12,11 +12,13 @@ import polars as pl
 from app.core.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from app.plan.result import Basis
     from app.warehouse.store import Session
 
-HOUR_US = 3_600_000_000
-DAY_US = 24 * HOUR_US
+QUARTER_US = 900_000_000
+DAY_US = 96 * QUARTER_US
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -38,8 +40,8 @@ class Window:
     price_book: str
 
 
-def offsets(from_us: int, to_us: int, zone: str) -> pl.DataFrame:
-    """Spans of constant offset of a zone inside the window: (from_us, to_us, offset_us), cut at full hours UTC.
+def offsets(quarters: Iterable[int], zone: str) -> pl.DataFrame:
+    """The offset of a zone in each quarter of an hour since 1970 (no zone changes inside one): (quarter, offset_us).
 
     Raises:
         UsageError: no such zone.
@@ -48,21 +50,8 @@ def offsets(from_us: int, to_us: int, zone: str) -> pl.DataFrame:
         named = ZoneInfo(zone)
     except (ZoneInfoNotFoundError, ValueError) as error:
         raise UsageError(f"{zone!r} is no time zone. Use a name such as Europe/Berlin or UTC.") from error
-    spans: list[tuple[int, int, int]] = []
-    cursor = from_us
-    while cursor < to_us:
-        offset = _offset_us(cursor, named)
-        end = min(cursor + DAY_US, to_us)
-        if _offset_us(end, named) != offset:
-            end = cursor + 1
-            while end < to_us and _offset_us(end, named) == offset:
-                end = min((end // HOUR_US + 1) * HOUR_US, to_us)
-        if spans and spans[-1][2] == offset:
-            spans[-1] = (spans[-1][0], end, offset)
-        else:
-            spans.append((cursor, end, offset))
-        cursor = end
-    return pl.DataFrame(spans, schema={"from_us": pl.Int64, "to_us": pl.Int64, "offset_us": pl.Int64}, orient="row")
+    rows = [(quarter, _offset_us(quarter * QUARTER_US, named)) for quarter in quarters]
+    return pl.DataFrame(rows, schema={"quarter": pl.Int64, "offset_us": pl.Int64}, orient="row")
 
 
 def _offset_us(at_us: int, zone: ZoneInfo) -> int:
@@ -77,9 +66,11 @@ def load(session: Session, from_us: int, to_us: int, zone: str) -> Window:
 
     Where something was paid per token the stream holds only that; else it holds everything at list-price value.
     """
-    session.register("zone_offsets", offsets(from_us, to_us, zone))
+    quarters = [quarter for (quarter,) in session.rows("plan.quarters", from_us=from_us, to_us=to_us)]
+    session.register("zone_offsets", offsets(quarters, zone))
     [(paid, other, untimed)] = session.rows("plan.basis", from_us=from_us, to_us=to_us)
-    session.execute("plan.stream", from_us=from_us, to_us=to_us, paid_only=paid > 0)
+    session.execute("plan.stream_scope", from_us=from_us, to_us=to_us, paid_only=paid > 0)
+    session.execute("plan.stream")
     [(requests, unpriced, cost, first_us, last_us, book)] = session.rows("plan.totals")
     return Window(
         from_us=from_us,

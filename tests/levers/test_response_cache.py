@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import polars as pl
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.analysis.repeats import served
@@ -152,6 +152,7 @@ def _one_by_one(rows: list[tuple[int, int, int, bool, bool]], ttl: int) -> list[
     return hits
 
 
+@settings(deadline=None)
 @given(
     st.lists(
         st.tuples(st.integers(0, 3), st.integers(0, 60), st.integers(0, 8), st.booleans(), st.booleans()),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.plan.game import monotone, players, shapley, subsets
@@ -27,6 +27,7 @@ def test_subsets_are_all_and_ascending():
     assert players(0b1010) == (1, 3)
 
 
+@settings(deadline=None)
 @given(games())
 def test_shapley_shares_add_up_to_the_joint_saving_exactly(made):
     game, everyone = made
@@ -34,12 +35,14 @@ def test_shapley_shares_add_up_to_the_joint_saving_exactly(made):
     assert sum(shapley(value, everyone).values()) == value[everyone]
 
 
+@settings(deadline=None)
 @given(games())
 def test_no_share_of_a_monotone_game_is_negative(made):
     game, everyone = made
     assert min(shapley(monotone(game.saved).value, everyone).values()) >= 0
 
 
+@settings(deadline=None)
 @given(games())
 def test_removing_a_lever_never_raises_the_total(made):
     game, everyone = made
@@ -62,6 +65,7 @@ def test_a_lever_that_makes_another_lose_is_left_out_where_it_does():
     assert game.choice[3] == 1
 
 
+@settings(deadline=None)
 @given(st.lists(games(), max_size=5))
 def test_the_joint_total_is_never_above_what_was_paid_and_is_the_sum_of_its_shares(made):
     plan = [game for game, _ in made]
@@ -71,6 +75,7 @@ def test_the_joint_total_is_never_above_what_was_paid_and_is_the_sum_of_its_shar
     assert shares.potential == 0
 
 
+@settings(deadline=None)
 @given(st.lists(games(), min_size=1, max_size=5), st.data())
 def test_dismissing_a_finding_never_raises_the_total_and_leaves_it_no_share(made, data):
     plan = [game for game, _ in made]
@@ -83,6 +88,7 @@ def test_dismissing_a_finding_never_raises_the_total_and_leaves_it_no_share(made
     assert after.standalone[gone] == before.standalone[gone]
 
 
+@settings(deadline=None)
 @given(st.lists(games(), max_size=4))
 def test_grade_d_adds_to_the_potential_and_never_to_the_joint(made):
     plan = [game for game, _ in made]

@@ -1,19 +1,17 @@
--- The stream that every lever reads: one row a request of the window with its latest attribution.
--- `zone_offsets`(from_us, to_us, offset_us) turns an instant into local time; `day` is the local day.
--- `principal` is who could share a cache: the API key, else the user, else the account. With `$paid_only` requests of
--- sources that are not billed per token are left out, because saving on them frees capacity and no dollars.
+-- The stream that every lever reads: one row a request of `stream_scope`, `day` is its local day.
+-- `principal` is who could share a cache: the API key, else the user, else the account.
 CREATE OR REPLACE TEMP TABLE stream AS
 SELECT
     r.request_key,
     r.start_us,
-    r.start_us + z.offset_us AS local_us,
-    cast('1970-01-01' AS DATE) + cast(floor((r.start_us + z.offset_us) / 86400000000.0) AS INTEGER) AS day,
+    r.start_us + a.offset_us AS local_us,
+    cast('1970-01-01' AS DATE) + cast(floor((r.start_us + a.offset_us) / 86400000000.0) AS INTEGER) AS day,
     coalesce(r.end_us, r.start_us) AS end_us,
     r.first_token_us,
     coalesce(r.provider, 'unassigned') AS provider,
     r.account,
     coalesce(r.model_id, r.model, 'unassigned') AS model_id,
-    coalesce(a.feature, 'unassigned') AS feature,
+    a.feature,
     a.template,
     r.session_id,
     coalesce(cast(r.api_key_hash AS VARCHAR), cast(r.user_hash AS VARCHAR), r.account, '') AS principal,
@@ -58,8 +56,4 @@ SELECT
     r.price_book,
     cast(1.0 AS DOUBLE) AS token_ratio
 FROM requests r
-JOIN zone_offsets z ON r.start_us >= z.from_us AND r.start_us < z.to_us
-LEFT JOIN attribution_latest a ON a.request_key = r.request_key
-LEFT JOIN (SELECT source, max(billing) AS billing FROM sources GROUP BY source) s ON s.source = r.source
-WHERE r.start_us >= $from_us AND r.start_us < $to_us
-  AND (NOT cast($paid_only AS BOOLEAN) OR s.billing = 'api')
+JOIN stream_scope a ON a.request_key = r.request_key
