@@ -14,6 +14,7 @@ from app.levers.lever import Candidate, Change, Draw, Lever, Scope
 from app.replay.breaks import keep
 from app.replay.choose import advise
 from app.replay.plans import SPLIT_CLASSES
+from app.replay.wording import what_to_change
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -65,7 +66,7 @@ def _finding(choice: LayoutChoice, *, never_read: bool) -> str:
         return "cache_writes_without_reads" if never_read else "cache_costs_more_than_it_saves"
     if choice.broken is not None and choice.broken.tool_orders > 1:
         return "tools_in_changing_order"
-    return "volatile_text_at_start" if choice.layout == 1 else "cache_marks"
+    return "volatile_text_at_start" if choice.layout > 0 else "cache_marks"
 
 
 def _assumptions(choice: LayoutChoice, params: Mapping[str, Any]) -> tuple[str, ...]:
@@ -83,7 +84,7 @@ def _assumptions(choice: LayoutChoice, params: Mapping[str, Any]) -> tuple[str, 
     )
     if choice.marking == "session":
         said.append("Prompts are not in the log: each step of a session is taken to extend the one before it.")
-    if choice.layout == 1:
+    if choice.layout > 0:
         said.append(
             "Moving the changing lines behind the stable ones does not change what the prompt asks for: review it."
         )
@@ -130,79 +131,8 @@ def _paid_again(candidate: Candidate) -> str:
 
 def describe(candidate: Candidate) -> Change:
     """What to move, where to mark, or to stop."""
-    params, where = candidate.params, candidate.scope.feature
-    if params["action"] == "stop":
-        return _stop(candidate)
-    steps = []
-    if params["breaker"] is not None:
-        steps += _moves(params["breaker"], params["min_tokens"])
-    if params["fan_out_tokens"] > 0.01 * params["tokens_per_request"] * candidate.n_requests:
-        steps.append(
-            f"Where many requests start together, send one first and the rest when its answer begins: about "
-            f"{params['fan_out_tokens']:,} more tokens would be read (not in the figure)."
-        )
-    if params["marks"] or params["mark_last"]:
-        steps.append(_marks(params))
-        if params["lifetime"] not in ("auto", "5m"):
-            steps.append(f"Ask for the {params['lifetime']} lifetime at each mark; longer-lived marks come first.")
-    read = f"{params['planned_read_share']:.0%} of its input instead of {params['billed_read_share']:.0%}"
-    headline = f"{where}: let the provider's cache serve {read}"
-    if params["action"] == "reorder":
-        headline = f"{where}: put the stable instructions first, so that the cache serves {read}"
-    return Change(
-        headline,
-        tuple(steps),
-        f"Cached tokens divided by input tokens of {where} rise from {params['billed_read_share']:.0%} to about "
-        f"{params['planned_read_share']:.0%} within a day.",
-        "\n".join(params["breaker"]["examples"]) if params["breaker"] else "",
-    )
-
-
-def _stop(candidate: Candidate) -> Change:
-    params, where = candidate.params, candidate.scope.feature
-    gap = params["typical_gap_s"]
-    cause = ""
-    if gap is not None and gap > params["lifetime_s"]:
-        cause = f" Requests come {gap / 60:.1f} minutes apart, an entry lives {params['lifetime_s'] / 60:.0f}."
-    even = (params["write"] - 1) / (params["write"] - params["read"])
-    return Change(
-        f"{where}: stop marking prompts for the cache, it costs more than it saves",
-        (
-            f"Remove the cache marks of {where}: {params['billed_writes']:,} tokens were written at "
-            f"{params['write']:g} x the input price and {params['billed_reads']:,} were read.{cause}",
-            f"Caching pays here once more than {even:.0%} of the written prefixes are read again within the lifetime.",
-        ),
-        f"Cache-write tokens of {where} fall to zero; its input cost falls by the write premium.",
-    )
-
-
-def _moves(breaker: Mapping[str, Any], minimum: int) -> list[str]:
-    if breaker["tool_orders"] > 1:
-        steps = [
-            f"The same tools are sent in up to {breaker['tool_orders']:,} orders, so prompts never begin alike. "
-            "Sort them (by name) before every call; also sort the keys of their schemas."
-        ]
-        return steps if breaker["stable_tokens"] == 0 else steps + _moves({**breaker, "tool_orders": 1}, minimum)
-    place = "its first line" if breaker["line"] == 1 else f"line {breaker['line']}"
-    if breaker["line"] is None:
-        place = "the first changing part"
-    steps = [
-        f"The prompt changes at {place} ({breaker['kind']}), after about {breaker['tokens_before']:,} tokens; about "
-        f"{breaker['stable_tokens_behind']:,} tokens that never change stand behind it and are paid in full each time.",
-        "Move what changes behind the stable instructions, to the end of the same message (or into the user's), "
-        f"so that about {breaker['stable_tokens']:,} tokens come first; the model caches from {minimum:,} on.",
-    ]
-    if breaker["kind"] in ("time", "date"):
-        steps.append("Or shorten the time to the date: then it changes once a day.")
-    return steps
-
-
-def _marks(params: Mapping[str, Any]) -> str:
-    fixed = ", ".join(f"part {ordinal}" for ordinal in params["marks"])
-    places = [f"at the end of {fixed} of the prompt (counted from 1: all tools, system, messages)"] if fixed else []
-    if params["mark_last"]:
-        places.append("on the last block of the newest message, so that the next turn reads this one")
-    return f"Add a cache mark ({params['mark_name']}) {' and '.join(places)}."
+    said = what_to_change(candidate.params, candidate.scope.feature, candidate.n_requests)
+    return Change(said.headline, said.steps, said.verify, said.example)
 
 
 def data(session: Session) -> Mapping[str, Any]:

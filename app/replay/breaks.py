@@ -52,7 +52,7 @@ class Break:
     @property
     def kind(self) -> str:
         """What changes: the class of the value where texts are kept, else how often its hash repeats."""
-        if self.tool_orders > 1:
+        if self.tool_orders > 1 and self.behind_bytes == 0:
             return "order of the tools"
         if self.difference is not None:
             return self.difference.kind

@@ -54,6 +54,7 @@ class LayoutChoice:
             "layout": self.layout,
             "lifetime": self.lifetime,
             "lifetime_s": life.seconds,
+            "lifetime_longer": life.name != self.rule.lifetimes[0].name,
             "marking": self.marking,
             "marks": list(self.marks),
             "mark_last": self.mark_last,
@@ -153,7 +154,7 @@ def decide(
             cost=cost,
             split=split,
             capture=capture,
-            broken=broken if plan is not None and plan.layout == 1 else None,
+            broken=broken if plan is not None and plan.layout > 0 else None,
         )
         found.append((choice, plan))
 

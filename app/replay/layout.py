@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from app.warehouse.store import Session
 
 
+MIN_BEHIND: Final = 2.0  # parts behind the system text on average, before it is a conversation
 SESSION_BREAK_US: Final = 3600 * 10**6  # after so long a pause only the system prefix, shared with others, can be read
 
 
@@ -85,9 +86,13 @@ def prepare(session: Session, stream: str, rules: CacheRules | None = None) -> P
     session.execute("replay.layout_heads", {"broken": "layout_broken"})
     session.execute("replay.layout_moved", {"broken": "layout_broken"})
     session.execute("replay.layout_sorted", {"reordered": "layout_reordered"})
-    session.execute("replay.layout_bounds")
+    turns = [scope for (scope,) in session.rows("replay.layout_turns", {"broken": "layout_broken"}, parts=MIN_BEHIND)]
+    keep(session, "layout_turning", pl.DataFrame({"scope_id": turns}, schema={"scope_id": pl.Int64}))
+    session.execute("replay.layout_firsts")
+    session.execute("replay.layout_behind", {"turns": "layout_turning"})
+    session.execute("replay.layout_bounds", {"turns": "layout_turning"})
     session.execute("replay.layout_forget_parts")
-    return Prepared(scopes, found, _sessions(session))
+    return Prepared(scopes, found, _sessions(session), frozenset(turns))
 
 
 def _sessions(session: Session) -> dict[int, SessionFacts]:

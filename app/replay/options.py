@@ -46,13 +46,15 @@ def options(session: Session, scopes: Sequence[ScopeFacts], prepared: Prepared, 
                 )
                 for life in rule.lifetimes
             ]
-        layouts = (0, 1) if scope.scope_id in prepared.breaks else (0,)
+        layouts = [0]
+        if scope.scope_id in prepared.breaks:
+            layouts += [1, 2] if scope.scope_id in prepared.turns else [1]
         for layout in layouts:
             for life in rule.lifetimes:
                 plan = Plan(0, scope.scope_id, scope.provider, scope.model_id, rule, layout, "marks", life.name)
                 if rule.marked:
                     marked.append(plan)
-                elif layout == 1 and life is rule.lifetimes[0]:
+                elif layout > 0 and life is rule.lifetimes[0]:
                     plans.append(replace(plan, marking="all"))
     plans += _marked_options(session, marked, captures)
     return [replace(plan, plan=number) for number, plan in enumerate(plans)]

@@ -50,7 +50,7 @@ class Plan:
     """One way to lay out and mark the prompts of a scope on one model.
 
     Attributes:
-        layout: 0 as sent, 1 stable text first.
+        layout: 0 as sent, 1 stable text first, 2 the same with the changing text in the newest message.
         marking: all (any prefix counts), marks (`marks` and `mark_last`), billed (what the billed classes imply); for
             requests without fingerprints session (all of a prompt is marked) and session billed (as it was).
         marks: ordinals of part ends, from 1.
@@ -92,11 +92,14 @@ class SessionFacts:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What `prepare` found: the scopes, largest first, and by scope id where their prompts break and the sessions."""
+    """What `prepare` found: the scopes, largest first; by scope id where their prompts break, and the sessions; the
+    broken scopes that are conversations.
+    """
 
     scopes: tuple[ScopeFacts, ...]
     breaks: Mapping[int, Break]
     sessions: Mapping[int, SessionFacts]
+    turns: frozenset[int]
 
 
 def plan_frame(plans: Sequence[Plan], captures: Captures) -> pl.DataFrame:

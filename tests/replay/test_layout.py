@@ -7,6 +7,7 @@ from random import Random
 import pytest
 
 from app.demo.provider import AutomaticCache, Block, MarkedCache
+from app.levers.prompt_caching import LEVER
 from app.replay.capture import Capture, Captures
 from app.replay.choice import cost_of
 from app.replay.choose import advise
@@ -275,3 +276,47 @@ def test_tools_in_one_order_are_no_break(session) -> None:
     facts, _ = with_tools(shuffled=False)
     facts.load(session)
     assert advise(session, "stream").choices == ()
+
+
+def chat(flaw: bool, sessions: int = 60, seed: int = 4) -> tuple[Facts, int]:
+    """Conversations with the time at the head of the instruction (flaw) or in the newest message; billed reads too."""
+    random, cache, facts, reads = Random(seed), AutomaticCache(), Facts(), 0
+    for number in range(sessions):
+        history: list[tuple[str, str]] = []
+        for turn in range(6):
+            start = T0 + (number * 3600 + turn * 40) * SECOND
+            clock = f"Current time: {start}"
+            question = f"question {number} {turn} " + " ".join(
+                random.choice(("why", "how", "when")) for _ in range(300)
+            )
+            system = "\n".join([clock, *STABLE] if flaw else STABLE)
+            newest = question if flaw else f"{question}\n{clock}"
+            parts = [("system", system), *history, ("user", newest)]
+            words = tuple(" ".join(text for _, text in parts).split())
+            cached = cache.lookup("gpt-4.1", words, start, start)
+            reads += cached
+            facts.add(start, parts, {"tok_input": len(words) - cached, "tok_cache_read": cached})
+            history += [("user", question), ("assistant", f"answer {number} {turn} " + "so it is " * 100)]
+    return facts, reads
+
+
+def test_in_a_conversation_the_clock_goes_into_the_newest_message(session) -> None:
+    facts, billed = chat(flaw=True)
+    assert billed == 0
+    _, truth = chat(flaw=False)
+    facts.load(session)
+    [choice] = advise(session, "stream").choices
+    assert choice.layout == 2
+    split = applied(session, [Proposal(choice)])
+    predicted = sum(row[1] for row in split.values())
+    assert abs(predicted - truth) / truth < 0.1  # boundaries are ends of parts, the provider's steps are finer
+    assert all(sum(row) == made["prompt_tokens"] for row, made in zip(split.values(), facts.stream, strict=True))
+
+
+def test_sorting_the_tools_is_the_whole_advice_where_nothing_else_breaks(session) -> None:
+    facts, _ = with_tools(shuffled=True)
+    facts.load(session)
+    [candidate] = LEVER.detect(session)
+    assert candidate.params["finding"] == "tools_in_changing_order"
+    [step] = LEVER.describe(candidate).steps
+    assert "Sort them" in step

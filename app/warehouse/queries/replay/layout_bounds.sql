@@ -1,7 +1,8 @@
--- The boundaries of every prompt in both layouts, as the temporary table
+-- The boundaries of every prompt in all layouts, as the temporary table
 -- layout_bounds(request_key, scope_id, layout, pos, ordinal, from_end, key, share):
 --   layout   0 as sent; 1 stable text of the zone first, then its changing text, and tools in one fixed order where layout_sorted
---            has them (prompts of layout_moved)
+--            has them (prompts of layout_moved); 2 the same with the changing text of the zone in the newest message, for scopes
+--            in {turns}(scope_id)
 --   ordinal  number of the boundary among ends of parts, from 1, all tools being one part; 0 for a block inside a part
 --   from_end number of part ends behind it, 0 for the last
 --   key      equal where the whole prefix is equal; share: of the prompt's bytes up to here
@@ -9,18 +10,6 @@
 CREATE OR REPLACE TEMPORARY TABLE layout_bounds AS
 WITH sorted_prompts AS (
     SELECT DISTINCT request_key FROM layout_sorted
-),
-before AS (
-    SELECT e.request_key, coalesce(t.key, g.chain_hash) AS key
-    FROM (
-        SELECT g.request_key, max(g.pos) AS pos
-        FROM layout_parts AS g
-        JOIN layout_moved AS m ON m.request_key = g.request_key AND g.pos < m.zone_from
-        WHERE g.part = 1
-        GROUP BY g.request_key
-    ) AS e
-    JOIN layout_parts AS g ON g.request_key = e.request_key AND g.pos = e.pos
-    LEFT JOIN layout_sorted AS t ON t.request_key = e.request_key AND t.pos = e.pos
 ),
 every AS (
     SELECT g.request_key, g.scope_id, 0 AS layout, g.pos,
@@ -40,12 +29,28 @@ every AS (
     LEFT JOIN layout_sorted AS t ON t.request_key = g.request_key AND t.pos = g.pos
     WHERE (g.pos < m.zone_from OR g.pos >= m.zone_to) AND (r.request_key IS NULL OR t.key IS NOT NULL)
     UNION ALL
-    SELECT m.request_key, m.scope_id, 1 AS layout, m.zone_to - 1 AS pos, 1 AS part,
-           cast(hash(coalesce(before.key, 0), m.stable_units, m.stable_sum) >> 1 AS bigint) AS key,
-           (m.bytes_before + m.stable_bytes) / m.prompt_bytes AS share
-    FROM layout_moved AS m
-    LEFT JOIN before ON before.request_key = m.request_key
-    WHERE m.stable_units > 0
+    SELECT request_key, scope_id, 1 AS layout, pos, 1 AS part, key, share
+    FROM layout_firsts
+    WHERE stable_units > 0
+    UNION ALL
+    SELECT g.request_key, g.scope_id, 2 AS layout, g.pos,
+           CASE WHEN g.role = 'tools' AND g.pos < p.tools_to THEN 0 ELSE g.part END AS part,
+           coalesce(t.key, g.chain_hash) AS key, g.bytes_upto / cast(m.prompt_bytes AS double) AS share
+    FROM layout_parts AS g
+    JOIN {turns} AS c ON c.scope_id = g.scope_id
+    JOIN layout_moved AS m ON m.request_key = g.request_key
+    JOIN layout_prompts AS p ON p.request_key = g.request_key
+    LEFT JOIN sorted_prompts AS r ON r.request_key = g.request_key
+    LEFT JOIN layout_sorted AS t ON t.request_key = g.request_key AND t.pos = g.pos
+    WHERE g.pos < m.zone_from AND (r.request_key IS NULL OR t.key IS NOT NULL)
+    UNION ALL
+    SELECT f.request_key, f.scope_id, 2 AS layout, f.pos, 1 AS part, f.key, f.share
+    FROM layout_firsts AS f
+    JOIN {turns} AS c ON c.scope_id = f.scope_id
+    WHERE f.stable_units > 0
+    UNION ALL
+    SELECT request_key, scope_id, 2 AS layout, pos, 1 AS part, key, share
+    FROM layout_behind
 )
 SELECT request_key, scope_id, layout, pos,
        CASE WHEN part = 1 THEN sum(part) OVER (PARTITION BY request_key, layout ORDER BY share, pos

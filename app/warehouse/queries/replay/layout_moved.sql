@@ -1,8 +1,10 @@
 -- Each prompt of the scopes in {broken}(scope_id) with the stable text of its zone put first, as the temporary table
--- layout_moved(request_key, scope_id, zone_from, zone_to, prompt_bytes, bytes_before, stable_bytes, stable_units, stable_sum).
+-- layout_moved(request_key, scope_id, zone_from, zone_to, prompt_bytes, bytes_before, zone_bytes,
+-- stable_bytes, stable_units, stable_sum).
 CREATE OR REPLACE TEMPORARY TABLE layout_moved AS
 SELECT p.request_key, p.scope_id, p.zone_from, p.zone_to, p.prompt_bytes,
        min(g.bytes_upto - g.bytes) AS bytes_before,
+       sum(g.bytes) AS zone_bytes,
        sum(CASE WHEN z.stable = 1 THEN g.bytes ELSE g.bytes * coalesce(h.stable_share, 0) END) AS stable_bytes,
        sum(CASE WHEN z.stable = 1 THEN 1 ELSE coalesce(h.stable_lines, 0) END) AS stable_units,
        sum(CASE WHEN z.stable = 1 THEN cast(g.seg_hash AS decimal(38, 0)) ELSE coalesce(h.stable_sum, 0) END) AS stable_sum
