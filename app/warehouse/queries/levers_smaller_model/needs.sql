@@ -2,9 +2,7 @@
 -- known_parts: 0 where the log keeps no parts of the prompt, so tools and images in it cannot be seen.
 CREATE OR REPLACE TEMP TABLE routing_needs AS
 SELECT
-    s.request_key, s.feature, s.template, s.provider, s.model_id, s.cost_pusd, s.start_us,
-    s.tok_input, s.tok_cache_read, s.tok_cache_write_5m, s.tok_cache_write_30m, s.tok_cache_write_1h,
-    s.tok_cache_write_12h, s.tok_output, s.tok_reasoning,
+    s.request_key,
     coalesce(s.prompt_tokens, 0) AS prompt_tokens,
     coalesce(s.tok_output, 0) + coalesce(s.tok_reasoning, 0) AS answer_tokens,
     CASE WHEN coalesce(p.tools, 0) > 0 THEN 1 ELSE 0 END AS tools,

@@ -1,0 +1,2 @@
+-- Gives the memory of a temporary table back.
+DROP TABLE IF EXISTS {rows_of}
