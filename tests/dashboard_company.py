@@ -5,6 +5,7 @@ Names are hostile on purpose: whoever shows them must escape them.
 
 from __future__ import annotations
 
+import json
 import random
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -100,6 +101,8 @@ def _request(kind: Kind, start_us: int, rng: random.Random) -> dict[str, Any]:
         "tok_reasoning": thought,
         "cost_state": "unpriced",
         "origin_file": "made.jsonl",
+        "tags": json.dumps({"feature": kind.feature, "ticket": f"{MARKUP}\u202egpj.exe"}),
+        "error": None if status == "ok" else f"upstream said {MARKUP}",
         "fullness": 1,
     }
     if kind.input_rate is not None and kind.output_rate is not None:
@@ -145,6 +148,11 @@ def fill(session: Session, rows: list[dict[str, Any]]) -> None:
         "INSERT INTO attribution SELECT request_key, feature, 'core', 'production', NULL, rule, 1 FROM made"
     )
     connection.execute("INSERT INTO sources VALUES ('litellm', 'litellm_spend_logs', 'api', 'format')")
+    connection.execute(
+        "INSERT INTO quarantine (source, file, path, line, reason, head, seen_us) "
+        "VALUES ('litellm', ?, '/made', 17, 'no JSON', ?, ?)",
+        [f"{MARKUP}.jsonl", f'{{"broken {MARKUP}', NOW_US],
+    )
     rebuild(session)
 
 

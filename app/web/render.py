@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -46,10 +47,20 @@ def environment() -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        finalize=_visible,
     )
     made.globals["static"] = static_urls()
     made.globals["vendor"] = vendor_urls()
     return made
+
+
+# Characters that are not seen but change how the text around them reads: controls and bidirectional overrides.
+_UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def _visible(value: object) -> object:
+    """Text of a log with what would disguise it made visible; escaping comes after."""
+    return _UNSEEN.sub("\ufffd", value) if type(value) is str else value
 
 
 def static_urls() -> dict[str, str]:

@@ -42,6 +42,8 @@ TABLES = (
     (f"/requests/{KEY}", "session"),
     ("/sources", "sources"),
     ("/sources", "unpriced"),
+    ("/sources", "rejected"),
+    ("/sources", "reasons"),
 )
 
 
@@ -130,6 +132,12 @@ def test_markup_in_names_stays_text_everywhere(client: TestClient) -> None:
         assert answer.headers["content-type"] == "application/json"
         assert "<" not in answer.text
         json.loads(answer.text)
+
+
+def test_characters_that_disguise_text_are_made_visible(client: TestClient) -> None:
+    html = client.get(f"/requests/{KEY}").text
+    assert "\u202e" not in html
+    assert "\ufffdgpj.exe" in html
 
 
 def test_text_that_a_spreadsheet_would_run_is_defused(client: TestClient) -> None:

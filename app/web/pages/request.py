@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Decimal
 from typing import TYPE_CHECKING, Any, Final
@@ -283,10 +284,22 @@ def _facts(context: Context, detail: RequestDetail) -> tuple[Fact, ...]:
         ("Provider's id", facts["provider_response_id"]),
         ("Source", facts["source"]),
         ("Read from", origin),
+        ("Tags", _tags(facts["tags"])),
         ("Error", facts["error"]),
         ("Warnings", facts["warnings"]),
     ]
     return tuple(Fact(label, str(value)) for label, value in listed if value is not None)
+
+
+def _tags(text: str | None) -> str | None:
+    """Tags as `name: value`; text that is no JSON object is shown as it is."""
+    if text is None:
+        return None
+    try:
+        tags = json.loads(text)
+    except ValueError:
+        return text
+    return ", ".join(f"{name}: {value}" for name, value in tags.items()) if isinstance(tags, dict) else text
 
 
 def _status(facts: dict[str, Any]) -> str:
