@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 import polars as pl
 
 from app.core.hashing import hash64, is_strong_id
-from app.core.usage import TOKEN_CLASSES
+from app.core.usage import INPUT_CLASSES, OUTPUT_CLASSES, TOKEN_CLASSES
 
 if TYPE_CHECKING:
     from app.warehouse.store import Session
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 class Pricer(Protocol):
     """Puts prices on a relation that has the columns of `requests` which pricing reads.
 
-    Its `cost_state` is 'not_billed' where the source knows that nothing was billed, else NULL.
+    Its `cost_state` is 'not_billed' where the source knows that nothing was billed, 'unknown' where a side of its
+    tokens is not known, else NULL.
     """
 
     def prepare(self, session: Session, relation: str) -> None:
@@ -70,6 +71,15 @@ PART_TOKENS: Final = (
     "tok_cache_write_12h",
     "tok_output",
     "tok_reasoning",
+)
+PRICE_WARNINGS: Final = (
+    "no_time",
+    "no_prompt_tokens",
+    "impossible_tokens",
+    "unknown_model",
+    "no_price",
+    "reported_cost_disagrees",
+    "free_model_charged",
 )
 # Where a snapshot came from says nothing about the call.
 _PLACE: Final = ("origin_file", "origin_line", "shard_no", "chunk_no", "source")
@@ -216,8 +226,7 @@ def _keeps_prompt(fuller: pl.Expr) -> pl.Expr:
 
 
 def _store(session: Session, taken: pl.DataFrame, arrivals: Arrivals, renamed: pl.DataFrame, pricer: Pricer) -> None:
-    not_billed = pl.when(pl.col("not_billed")).then(pl.lit("not_billed"))
-    session.register("incoming", taken.with_columns(cost_state=not_billed))
+    session.register("incoming", taken.with_columns(cost_state=_known_state(), warnings=_own_warnings()))
     pricer.prepare(session, "incoming")
     pricer.price(session, "incoming", "incoming_priced")
     parts = _parts(session, taken, arrivals, renamed)
@@ -241,6 +250,24 @@ def _store(session: Session, taken: pl.DataFrame, arrivals: Arrivals, renamed: p
         session.register("incoming_lines", arrivals.lines)
         session.execute("ingest.insert_lines")
         session.unregister("incoming_lines")
+
+
+def _known_state() -> pl.Expr:
+    """What the record itself says of its cost: nothing was billed, or a whole side of its tokens is not known.
+
+    An answer has a prompt, and a count that could not be read is no zero: the rest alone would be a wrong cost.
+    """
+    has_answer = pl.any_horizontal(pl.col(name).is_not_null() for name in OUTPUT_CLASSES)
+    has_prompt = pl.any_horizontal(pl.col(name).is_not_null() for name in INPUT_CLASSES)
+    unread = pl.col("warnings").fill_null("").str.contains(r"\bbad_number:output\b")
+    half = pl.col("units").is_null() & ((has_answer & ~has_prompt) | (has_prompt & ~has_answer & unread))
+    return pl.when("not_billed").then(pl.lit("not_billed")).when(half).then(pl.lit("unknown"))
+
+
+def _own_warnings() -> pl.Expr:
+    """The warnings without those of an earlier pricing, which is done anew."""
+    kept = pl.col("warnings").str.split(" ").list.set_difference(list(PRICE_WARNINGS)).list.join(" ")
+    return pl.when(kept != "").then(kept)
 
 
 def _store_segments(session: Session, taken: pl.DataFrame, arrivals: Arrivals, renamed: pl.DataFrame) -> None:

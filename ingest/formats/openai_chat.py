@@ -153,6 +153,8 @@ def _read_response(response: dict[str, Any], event: UsageEvent, warnings: list[s
 def _read_cost(usage: dict[str, Any], event: UsageEvent, warnings: list[str]) -> None:
     """OpenRouter's charge in USD; with the caller's own key it is the fee alone, the provider's bill is beside it."""
     event.cost_reported_usd = usd_text(usage["cost"], "cost", warnings)
+    if event.provider == "openrouter" and event.cost_reported_usd is not None:
+        event.price_context = {**(event.price_context or {}), "charge": "reported"}
     details = usage.get("cost_details")
     if usage.get("is_byok") is True and type(details) is dict and event.cost_reported_usd is not None:
         upstream = usd_text(details.get("upstream_inference_cost"), "upstream_cost", warnings)
