@@ -198,7 +198,7 @@ class Fingerprinter:
             whole.append(label + found.digest)
             if not found.lines_out:
                 found.lines_out = True
-                rows.lines(found.hash, prints.lines(text))
+                rows.lines(found.hash, prints.lines(text, found))
             if not found.text_out and self._keeps(found.seen):
                 found.text_out = True
                 rows.text(found.hash, text)

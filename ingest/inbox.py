@@ -15,7 +15,7 @@ import polars as pl
 from app.core.errors import InputError
 from app.warehouse.merge import Arrivals, Pricer, merge
 from ingest.records import UNKNOWN
-from ingest.shard import ShardMeta, discard, read_frame, read_meta, sweep, waiting
+from ingest.shard import ShardMeta, discard, read_frame, read_meta, set_aside, sweep, waiting
 from ingest.summary import Summary
 
 if TYPE_CHECKING:
@@ -54,19 +54,33 @@ def take_shards(warehouse: Warehouse, pricer: Pricer, shards: Iterable[Path]) ->
     for shard in shards:
         weight = sum(entry.stat().st_size for entry in shard.iterdir())
         if group and size + weight > GROUP_BYTES:
-            total.add(_take_group(warehouse, pricer, group))
+            total.add(_take_whole_ones(warehouse, pricer, group))
             group, size = [], 0
         group.append(shard)
         size += weight
     if group:
-        total.add(_take_group(warehouse, pricer, group))
+        total.add(_take_whole_ones(warehouse, pricer, group))
+    return total
+
+
+def _take_whole_ones(warehouse: Warehouse, pricer: Pricer, paths: list[Path]) -> Summary:
+    """Take a group; a damaged shard in it is set aside and does not hold up the others."""
+    try:
+        return _take_group(warehouse, pricer, paths)
+    except InputError as error:
+        if len(paths) == 1:
+            aside = set_aside(paths[0])
+            return Summary(problems=[f"{error} It was moved to {aside}."])
+    total = Summary()
+    for path in paths:
+        total.add(_take_whole_ones(warehouse, pricer, [path]))
     return total
 
 
 def _take_group(warehouse: Warehouse, pricer: Pricer, paths: list[Path]) -> Summary:
     with warehouse.write_lock:
-        fresh, problems = _not_taken_yet(warehouse, paths)
-        summary = Summary(problems=problems)
+        fresh = _not_taken_yet(warehouse, paths)
+        summary = Summary()
         if fresh:
             texts = _together(fresh, "texts")
             if texts is not None:
@@ -83,21 +97,13 @@ def _take_group(warehouse: Warehouse, pricer: Pricer, paths: list[Path]) -> Summ
     return summary
 
 
-def _not_taken_yet(warehouse: Warehouse, paths: list[Path]) -> tuple[list[_Taken], list[str]]:
+def _not_taken_yet(warehouse: Warehouse, paths: list[Path]) -> list[_Taken]:
     with warehouse.session() as session:
         session.register("waiting_shards", pl.DataFrame({"shard": [path.name for path in paths]}))
         taken = {name for (name,) in session.rows("ingest.taken_shards")}
         session.unregister("waiting_shards")
-    fresh: list[_Taken] = []
-    problems: list[str] = []
-    for path in paths:
-        if path.name in taken:
-            continue
-        try:
-            fresh.append(_Taken(len(fresh), path, read_meta(path)))
-        except InputError as error:
-            problems.append(str(error))
-    return fresh, problems
+    left = [path for path in paths if path.name not in taken]
+    return [_Taken(number, path, read_meta(path)) for number, path in enumerate(left)]
 
 
 def _together(shards: list[_Taken], name: str) -> pl.DataFrame | None:
@@ -167,11 +173,16 @@ def _note_sources(session: Session, shards: list[_Taken]) -> None:
 
 
 def _quarantine(session: Session, shards: list[_Taken]) -> None:
+    """Put away what could not be read; places that were read again leave the quarantine."""
     rejects = [reject for shard in shards for reject in shard.meta.rejects]
-    places = {(one.source, one.path, one.line) for one in rejects}
-    places.update(place for shard in shards for place in shard.meta.replays)
-    if not places:
-        return
+    ranges = {(one.path, one.line - 1, one.line) for one in rejects}
+    for shard in shards:
+        ranges.update((path, line - 1, line) for _, path, line in shard.meta.replays)
+        ranges.update(
+            (result.chunk.path, result.chunk.line_from or -1, result.line_to)
+            for result in shard.meta.chunks
+            if not shard.meta.replays
+        )
     frame = pl.DataFrame(
         [(one.source, one.file, one.path, one.line, one.byte_from, one.reason, one.head) for one in rejects],
         schema={
@@ -186,12 +197,10 @@ def _quarantine(session: Session, shards: list[_Taken]) -> None:
         orient="row",
     )
     session.register("incoming_rejects", frame)
-    where = pl.DataFrame(
-        sorted(places), schema={"source": pl.String, "path": pl.String, "line": pl.Int64}, orient="row"
-    )
-    session.register("quarantine_places", where)
+    schema = {"path": pl.String, "line_from": pl.Int64, "line_to": pl.Int64}
+    session.register("quarantine_ranges", pl.DataFrame(sorted(ranges), schema=schema, orient="row"))
     session.execute("ingest.insert_quarantine", seen_us=_now_us())
-    session.unregister("quarantine_places")
+    session.unregister("quarantine_ranges")
     session.unregister("incoming_rejects")
 
 

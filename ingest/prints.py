@@ -5,6 +5,8 @@ from __future__ import annotations
 from hashlib import blake2b
 from typing import Final
 
+import msgspec
+
 BLOCK: Final = 512
 LONG_PART: Final = 4096
 HEAD: Final = 64 * 1024
@@ -13,19 +15,16 @@ CACHED_BYTES: Final = 24 * 1024 * 1024
 CACHED_PARTS: Final = 50_000
 
 
-class PartPrint:
+class PartPrint(msgspec.Struct, gc=False):
     """What is known of one text: digest of the whole, size, and lazily its block digests; counts its sightings."""
 
-    __slots__ = ("blocks", "digest", "hash", "lines_out", "seen", "size", "text_out")
-
-    def __init__(self, data: bytes, digest: bytes) -> None:
-        self.digest = digest
-        self.hash = int.from_bytes(self.digest, "big", signed=True)
-        self.size = len(data)
-        self.blocks: list[tuple[bytes, int]] | None = None
-        self.seen = 0
-        self.lines_out = False
-        self.text_out = False
+    digest: bytes
+    hash: int
+    size: int
+    seen: int = 0
+    lines_out: bool = False
+    text_out: bool = False
+    blocks: list[tuple[bytes, int]] | None = None
 
 
 class Prints:
@@ -43,7 +42,8 @@ class Prints:
         found = self._known.get(text)
         if found is None:
             data = encoded(text)
-            found = PartPrint(data, self.digest(data))
+            digest = self.digest(data)
+            found = PartPrint(digest, int.from_bytes(digest, "big", signed=True), len(data))
             self._remember(text, found)
         return found
 
@@ -79,8 +79,10 @@ class Prints:
                 found.blocks.append((running.digest(), int.from_bytes(own, "big", signed=True)))
         return found.blocks
 
-    def lines(self, text: str) -> list[tuple[int, int]]:
+    def lines(self, text: str, found: PartPrint) -> list[tuple[int, int]]:
         """(hash, size in bytes) of each line of a text's first 64 KiB."""
+        if "\n" not in text and len(text) <= LINES_OF:
+            return [(found.hash, found.size)]
         known = self._lines
         if len(known) > CACHED_PARTS:
             known.clear()

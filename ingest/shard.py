@@ -24,6 +24,7 @@ INBOX: Final = "inbox"
 META: Final = "meta.json"
 _DRAFT: Final = ".draft-"
 _GONE: Final = ".taken-"
+_DAMAGED: Final = ".damaged-"
 
 
 class ChunkResult(msgspec.Struct, kw_only=True):
@@ -131,13 +132,31 @@ def read_meta(shard: Path) -> ShardMeta:
     try:
         return msgspec.json.decode((shard / META).read_bytes(), type=ShardMeta)
     except (OSError, msgspec.DecodeError) as error:
-        raise InputError(f"The shard {shard} is damaged ({error}). Remove it and ingest its source again.") from error
+        raise _damaged(shard, error) from error
 
 
 def read_frame(shard: Path, name: str) -> pl.DataFrame | None:
-    """One table of a shard, or None where it has none."""
+    """One table of a shard, or None where it has none.
+
+    Raises:
+        InputError: it is damaged.
+    """
     path = shard / f"{name}.arrow"
-    return pl.read_ipc(path) if path.exists() else None
+    try:
+        return pl.read_ipc(path) if path.exists() else None
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise _damaged(shard, error) from error
+
+
+def _damaged(shard: Path, error: Exception) -> InputError:
+    return InputError(f"The shard {shard.name} in the inbox is damaged ({error}). Ingest its source again.")
+
+
+def set_aside(shard: Path) -> Path:
+    """Move a damaged shard out of the way of the others; returns where it is now."""
+    aside = shard.with_name(f"{_DAMAGED}{shard.name}")
+    shutil.rmtree(aside, ignore_errors=True)
+    return shard.rename(aside)
 
 
 def discard(shard: Path) -> None:

@@ -340,3 +340,30 @@ def test_a_file_of_which_only_the_beginning_was_taken_is_gone_on_with(
     store.ingest(log)
     assert store.one("SELECT count(*) FROM requests") == 300
     assert store.ingest(log).skipped == 1
+
+
+def test_a_damaged_shard_is_set_aside_and_the_others_are_taken(store: Store, tmp_path: Path) -> None:
+    for number in range(3):
+        (tmp_path / f"{number}.jsonl").write_text(line(number))
+        write_shards([tmp_path / f"{number}.jsonl"], store.data_dir)
+    broken, torn, _ = waiting(store.data_dir)
+    (broken / "meta.json").write_text("{")
+    (torn / "requests.arrow").write_bytes(b"ARROW1 but no more")
+    summary = take_inbox(store.warehouse, Unpriced(), store.data_dir)
+    assert summary.stored == 1
+    assert len(summary.problems) == 2
+    assert all("damaged" in problem for problem in summary.problems)
+    assert waiting(store.data_dir) == []
+    assert store.ingest(tmp_path).stored == 2
+
+
+def test_a_place_that_could_be_read_later_leaves_the_quarantine(store: Store, tmp_path: Path) -> None:
+    log = tmp_path / "a.jsonl"
+    last = line(3)
+    log.write_text("not json\n" + lines(range(3)) + last[:80])
+    store.ingest(log, format_name="openai_chat")
+    assert store.rows("SELECT line FROM quarantine ORDER BY 1") == [(1,), (5,)]
+    with log.open("a") as file:
+        file.write(last[80:])
+    store.ingest(log, format_name="openai_chat")
+    assert store.rows("SELECT line FROM quarantine") == [(1,)]
