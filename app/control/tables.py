@@ -6,7 +6,7 @@ Times are microseconds UTC (`*_us`); secrets are never here: tokens are kept as 
 from __future__ import annotations
 
 from sqlalchemy import BigInteger, Boolean, CheckConstraint, Column, ForeignKey, Integer, MetaData, String, Table, Text
-from sqlalchemy.schema import Index
+from sqlalchemy.schema import Index, UniqueConstraint
 
 metadata = MetaData(
     naming_convention={
@@ -91,4 +91,27 @@ preferences = Table(
     Column("name", String(200), primary_key=True),
     Column("value", Text, nullable=False),  # JSON
     Column("changed_us", BigInteger, nullable=False),
+)
+
+outbox = Table(
+    "outbox",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("report", String(32), nullable=False),
+    Column("period", String(32), nullable=False),
+    Column("recipient", String(320), nullable=False),  # empty: written to the archive only
+    Column("occasion", String(32), nullable=False),
+    Column("message_id", String(200), nullable=False),
+    Column("state", String(16), nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("created_us", BigInteger, nullable=False),
+    Column("due_us", BigInteger),
+    Column("next_try_us", BigInteger, nullable=False),
+    Column("lease_us", BigInteger),
+    Column("done_us", BigInteger),
+    Column("subject", Text),
+    Column("error", Text),
+    CheckConstraint("state IN ('queued', 'sending', 'sent', 'archived', 'failed')", name="state"),
+    UniqueConstraint("report", "period", "recipient", "occasion"),
+    Index("ix_outbox_state", "state"),
 )

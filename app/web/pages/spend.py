@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from app.analysis import coverage as covered
 from app.analysis import spend
+from app.analysis.comparison import DAY_US, comparable
 from app.analysis.movers import movers
 from app.charts.daily import DayPoint, stacked_days
 from app.charts.theme import Series as Drawn
@@ -21,6 +22,8 @@ from app.web.page import Content, Context, Empty, Link, Page
 from app.web.table import Cell, Column, Table
 
 if TYPE_CHECKING:
+    from zoneinfo import ZoneInfo
+
     from app.analysis.coverage import Coverage
     from app.analysis.figures import Figures
     from app.analysis.movers import Move
@@ -31,7 +34,6 @@ if TYPE_CHECKING:
 PATH = "/"
 TOP_ROWS = 100
 TOP_SERIES = 6
-DAY_US = 24 * 3_600_000_000
 COMPARABLE_DAYS = (91, 28, 14, 7)
 OTHER = "other"
 UNASSIGNED = "unassigned"
@@ -138,7 +140,7 @@ def build(context: Context) -> Content:
             basis=covered.basis(session, view),
         ),
         tables=(_by_table(context, ranking, series, unit), _day_table(context, series), *moved),
-        charts=_chart(context, series),
+        charts=daily_chart(series, context.zone, context.now_us),
         figures=ranking.total,
     )
 
@@ -151,8 +153,8 @@ def _before(context: Context) -> tuple[Period | None, str]:
     extent = spend.extent(context.session)
     if extent is None or view.period.name == "all":
         return None, "There is nothing before all time."
-    before = previous(view.period, min(context.now_us, extent[1] + 1))
-    if before.to_us <= before.from_us or extent[0] > before.from_us + DAY_US:
+    before = comparable(context.session, view.period, context.now_us)
+    if before is None:
         since = show.moment(extent[0], context.zone)
         return None, f"No comparison: the store begins on {since}, later than the period before."
     return before, ""
@@ -365,7 +367,8 @@ def _day_table(context: Context, series: Series) -> Table:
     )
 
 
-def _chart(context: Context, series: Series) -> tuple[Chart, ...]:
+def daily_chart(series: Series, zone: ZoneInfo, now_us: int) -> tuple[Chart, ...]:
+    """Stacked bars a local day; none where nothing in the series has a price."""
     drawn = _drawn(series)
     points = [
         DayPoint(
@@ -373,7 +376,7 @@ def _chart(context: Context, series: Series) -> tuple[Chart, ...]:
             series=item.name,
             amount_usd=float(usd(value)),
             label=show.money(value),
-            unfinished=day.from_us <= context.now_us < day.to_us,
+            unfinished=day.from_us <= now_us < day.to_us,
         )
         for item, group in zip(drawn, series.groups, strict=True)
         for day, value in zip(series.days, group.values, strict=True)
@@ -385,7 +388,7 @@ def _chart(context: Context, series: Series) -> tuple[Chart, ...]:
     known = [(total, day.date) for total, day in zip(series.totals, series.days, strict=True) if total is not None]
     highest, when = max(known)
     label = DIMENSION_LABELS[series.dimension].lower()
-    summary = f"The highest day is {show.day(when)} with {show.money(highest)}; days are cut in {context.zone.key}."
+    summary = f"The highest day is {show.day(when)} with {show.money(highest)}; days are cut in {zone.key}."
     return (stacked_days("daily", f"Spend a day by {label}", summary, drawn, days, points),)
 
 

@@ -1,0 +1,173 @@
+"""Mails to send: one row a report, period, recipient and occasion; claimed before sending, never sent twice by design.
+
+`queued -> sending -> sent | archived | failed`; a try that failed goes back to `queued` with a later `next_try_us`. A
+claim is a lease: a sender that died leaves its row to the next one when the lease is over. Only a crash between the
+server's acceptance and the commit of `sent` can repeat a mail, and it then carries the same Message-ID.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
+
+import sqlalchemy as sa
+
+from app.control.tables import outbox
+from app.core.errors import NotFoundError
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
+State = Literal["queued", "sending", "sent", "archived", "failed"]
+
+MINUTE_US: Final = 60_000_000
+LEASE_US: Final = 10 * MINUTE_US
+"""Longer than any sender may take with one mail: its time-outs are shorter."""
+BACK_OFF_US: Final = (1 * MINUTE_US, 5 * MINUTE_US, 30 * MINUTE_US, 120 * MINUTE_US, 480 * MINUTE_US)
+SCHEDULED: Final = "schedule"
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """One mail to one recipient.
+
+    Attributes:
+        period: what the report is about, such as `2026-W47`.
+        occasion: `schedule`, or the moment at which somebody asked for it.
+        message_id: made when the row was made, so that every try carries the same one.
+        due_us: when the schedule wanted it; None where it was asked for.
+        next_try_us: not before this moment.
+        lease_us: until when a sender holds it.
+        done_us: when it was sent or archived.
+        error: what went wrong in the last try.
+    """
+
+    id: int
+    report: str
+    period: str
+    recipient: str
+    occasion: str
+    message_id: str
+    state: State
+    attempts: int
+    created_us: int
+    due_us: int | None
+    next_try_us: int
+    lease_us: int | None
+    done_us: int | None
+    subject: str | None
+    error: str | None
+
+
+def add(
+    engine: Engine,
+    *,
+    report: str,
+    period: str,
+    recipient: str,
+    message_id: str,
+    now_us: int,
+    occasion: str = SCHEDULED,
+    due_us: int | None = None,
+) -> bool:
+    """Queue a mail; False where the same mail is there already, whatever became of it."""
+    values = {
+        "report": report,
+        "period": period,
+        "recipient": recipient,
+        "occasion": occasion,
+        "message_id": message_id,
+        "state": "queued",
+        "attempts": 0,
+        "created_us": now_us,
+        "due_us": due_us,
+        "next_try_us": now_us,
+    }
+    try:
+        with engine.begin() as connection:
+            connection.execute(sa.insert(outbox).values(**values))
+    except sa.exc.IntegrityError:
+        return False
+    return True
+
+
+def claim(engine: Engine, now_us: int) -> Letter | None:
+    """The next mail that is due, held by the caller for LEASE_US; None where nothing is due. Each goes to one caller."""
+    due = sa.or_(
+        sa.and_(outbox.c.state == "queued", outbox.c.next_try_us <= now_us),
+        sa.and_(outbox.c.state == "sending", outbox.c.lease_us <= now_us),
+    )
+    with engine.connect() as connection:
+        waiting = connection.scalars(sa.select(outbox.c.id).where(due).order_by(outbox.c.id)).all()
+    for number in waiting:
+        with engine.begin() as connection:
+            taken = connection.execute(
+                sa.update(outbox)
+                .where(outbox.c.id == number, due)
+                .values(state="sending", lease_us=now_us + LEASE_US, attempts=outbox.c.attempts + 1)
+            )
+        if taken.rowcount:
+            return one(engine, number)
+    return None
+
+
+def done(engine: Engine, letter: Letter, state: Literal["sent", "archived"], *, subject: str, now_us: int) -> None:
+    """The mail is out, or lies in the archive because no mail server is set."""
+    _finish(engine, letter, state=state, subject=subject, done_us=now_us, lease_us=None, error=None)
+
+
+def missed(engine: Engine, letter: Letter, error: str, *, subject: str | None, final: bool, now_us: int) -> None:
+    """A try failed: again after a pause that grows, or for good where `final` or every pause is used up."""
+    over = final or letter.attempts > len(BACK_OFF_US)
+    pause = 0 if over else BACK_OFF_US[letter.attempts - 1]
+    _finish(
+        engine,
+        letter,
+        state="failed" if over else "queued",
+        subject=subject,
+        next_try_us=now_us + pause,
+        lease_us=None,
+        error=error,
+    )
+
+
+def _finish(engine: Engine, letter: Letter, **values: object) -> None:
+    """Only the holder of the claim writes its outcome: a lease that was lost meanwhile is somebody else's."""
+    with engine.begin() as connection:
+        connection.execute(
+            sa.update(outbox)
+            .where(
+                outbox.c.id == letter.id,
+                outbox.c.state == "sending",
+                outbox.c.attempts == letter.attempts,
+            )
+            .values(**values)
+        )
+
+
+def one(engine: Engine, number: int) -> Letter:
+    """A mail by its number.
+
+    Raises:
+        NotFoundError: no such mail.
+    """
+    with engine.connect() as connection:
+        row = connection.execute(sa.select(outbox).where(outbox.c.id == number)).one_or_none()
+    if row is None:
+        raise NotFoundError(f"No mail of the archive has the number {number}.")
+    return Letter(*row)
+
+
+def newest(engine: Engine, limit: int = 100) -> list[Letter]:
+    """The archive, newest first."""
+    with engine.connect() as connection:
+        rows = connection.execute(sa.select(outbox).order_by(outbox.c.id.desc()).limit(limit)).all()
+    return [Letter(*row) for row in rows]
+
+
+def last_period(engine: Engine, report: str) -> str | None:
+    """The newest period that the schedule has covered; periods sort as text."""
+    query = sa.select(sa.func.max(outbox.c.period)).where(outbox.c.report == report, outbox.c.occasion == SCHEDULED)
+    with engine.connect() as connection:
+        found: str | None = connection.scalar(query)
+    return found
