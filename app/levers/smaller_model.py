@@ -180,6 +180,7 @@ def _candidate(
         f"{len(passing)} priced models pass and are at least 30 % cheaper here.",
         f"The same text is counted as {row['token_ratio']:.3g} times the tokens (tokenizer {row['to_tokenizer']}), and "
         "answers are assumed to be as long as now.",
+        "Requests are told apart by feature and template, so nothing has to be paid for a classifier.",
         "Nothing here says that its answers are good enough: run a shadow sample of this traffic first.",
     ]
     if chosen.requests < everything:

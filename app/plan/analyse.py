@@ -158,20 +158,26 @@ class _Pricing:
         places = _places(engine, found)
         wanted = {item.fingerprint: (places[item.fingerprint][0], item.candidate.evidence) for item in found}
         rows = evidence(self.session, engine, layouts, wanted)
+        moved = {player: moves(engine, player) for player, _ in places.values()}
+        sizes = _sizes(engine)
         priced = []
         for item in found:
             player, index = places[item.fingerprint]
-            touched = engine.cells.filter(pl.col(f"at_{item.lever.name}") == index)
-            priced.append(
-                Priced(
-                    found=item,
-                    requests=int(touched["requests"].sum()),
-                    before_pusd=int(touched["cost_pusd"].sum()),
-                    moves=moves(engine, player, index),
-                    evidence=rows.get(item.fingerprint, ()),
-                )
-            )
+            requests, before = sizes.get((item.lever.name, index), (0, 0))
+            example = rows.get(item.fingerprint, ())
+            priced.append(Priced(item, requests, before, moved[player].get(index, []), example))
         return tuple(priced)
+
+
+def _sizes(engine: Engine) -> dict[tuple[str, int], tuple[int, int]]:
+    """Requests that each candidate touches and what they cost, by lever and index."""
+    sizes = {}
+    for item in engine.accepted:
+        column = f"at_{item.lever.name}"
+        sums = engine.cells.filter(pl.col(column).is_not_null()).group_by(column)
+        for index, requests, cost in sums.agg(pl.col("requests").sum(), pl.col("cost_pusd").sum()).iter_rows():
+            sizes[item.lever.name, index] = (requests, cost)
+    return sizes
 
 
 def _nothing(clusters: int) -> Quantiles | None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from app.warehouse.store import Session
 
 EXAMPLES: Final = 20
+CHANGED: Final = 0.5  # tokens or pico-USD; below it is dust of floating point
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,25 +34,36 @@ class ClassMove:
     after_pusd: float
 
 
-def moves(engine: Engine, player: int, index: int) -> list[ClassMove]:
-    """The token classes that a finding changes, over all the cells it touches."""
-    mask = 1 << player
+def moves(engine: Engine, player: int) -> dict[int, list[ClassMove]]:
+    """The token classes that each finding of a player changes, over all the cells it touches, by candidate index."""
     column = f"at_{engine.players.all[player].lever}"
-    touched = (engine.cells[column] == index).fill_null(value=False)
-    before = engine.before().filter(touched)
-    after = engine.priced_after(mask).filter(touched)
-    found = []
-    for name in TOKEN_CLASSES:
-        was, now = _sums(before, name), _sums(after, name)
-        if abs(was[0] - now[0]) > 0.5 or abs(was[1] - now[1]) > 0.5:
-            found.append(ClassMove(name, *was, *now))
+    before, after = _sums(engine.before(), column), _sums(engine.priced_after(1 << player), column)
+    found: dict[int, list[ClassMove]] = {}
+    for index, was in before.items():
+        now = after[index]
+        found[index] = [
+            ClassMove(name, *was[name], *now[name])
+            for name in TOKEN_CLASSES
+            if any(abs(a - b) > CHANGED for a, b in zip(was[name], now[name], strict=True))
+        ]
     return found
 
 
-def _sums(cells: pl.DataFrame, name: str) -> tuple[float, float]:
-    sent = pl.col(name) * pl.col("share")
-    row = cells.select(tokens=sent.sum(), value=(sent * pl.col(f"rate_{name}").fill_null(0.0)).sum()).row(0)
-    return float(row[0] or 0.0), float(row[1] or 0.0)
+def _sums(cells: pl.DataFrame, column: str) -> dict[int, dict[str, tuple[float, float]]]:
+    """Tokens and list value by candidate and class."""
+    sent = {name: pl.col(name) * pl.col("share") for name in TOKEN_CLASSES}
+    rows = (
+        cells.filter(pl.col(column).is_not_null())
+        .group_by(column)
+        .agg(
+            *(sent[name].sum().alias(f"tokens_{name}") for name in TOKEN_CLASSES),
+            *((sent[name] * pl.col(f"rate_{name}").fill_null(0.0)).sum().alias(f"value_{name}") for name in sent),
+        )
+    )
+    return {
+        row[column]: {name: (row[f"tokens_{name}"], row[f"value_{name}"]) for name in TOKEN_CLASSES}
+        for row in rows.iter_rows(named=True)
+    }
 
 
 def evidence(

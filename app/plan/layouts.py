@@ -47,15 +47,17 @@ class Layouts:
     accepted: Sequence[Accepted]
     players: Players
     cells: pl.DataFrame
-    keyed: str = "cell_of"
     _tables: dict[tuple[str, ...], str] = field(default_factory=dict)
+    _folded: dict[str, pl.DataFrame] = field(default_factory=dict)
 
     def of(self, mask: int) -> pl.DataFrame | None:
         """The replayed split by cell for a coalition, or None where nobody proposes a layout."""
         table = self.table(mask)
-        return (
-            None if table is None else self.session.frame("plan.layout_cells", {"keyed": self.keyed, "layout": table})
-        )
+        if table is None:
+            return None
+        if table not in self._folded:
+            self._folded[table] = self.session.frame("plan.layout_cells", {"keyed": "cell_of", "layout": table})
+        return self._folded[table]
 
     def table(self, mask: int) -> str | None:
         """The temporary table with the replayed split by request."""

@@ -5,7 +5,7 @@ A player is a lever's joint part (grades A-C) or its potential part (grade D). C
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import polars as pl
@@ -93,7 +93,6 @@ class Engine:
     lookup: Lookup
     layout_of: Callable[[int], pl.DataFrame | None]
     _before: pl.DataFrame | None = None
-    _layouts: dict[int, pl.DataFrame] = field(default_factory=dict)
 
     def before(self) -> pl.DataFrame:
         """The cells with the book's value of what was really sent."""
@@ -132,10 +131,8 @@ class Engine:
     def _with_layout(self, mask: int) -> pl.DataFrame:
         if not any(self.players.all[place].stage == LAYOUT_STAGE for place in members_of(mask)):
             return self.cells
-        if mask not in self._layouts:
-            layout = self.layout_of(mask)
-            self._layouts[mask] = self.cells if layout is None else cells_of.with_layout(self.cells, layout)
-        return self._layouts[mask]
+        layout = self.layout_of(mask)
+        return self.cells if layout is None else cells_of.with_layout(self.cells, layout)
 
 
 @dataclass(frozen=True, slots=True)

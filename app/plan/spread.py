@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from app.plan.shares import ScopeGame
 
 PARAMETER_DRAWS: Final = 8
-KAPPA_SPREAD: Final = 0.04  # relative standard deviation of a capture rate
-TOKEN_SPREAD: Final = 0.08  # of the answer tokens of another model
+TOKEN_SPREAD: Final = 0.08  # relative standard deviation of how much another model answers
 UNCERTAIN_STAGES: Final = (50, 70)
 
 _Factors = list[dict[tuple[int, int], float]]
@@ -40,13 +39,24 @@ class Spread:
     clusters: int
 
 
-def parameter_draws() -> list[Draw]:
+def kappa_spread(engine: Engine) -> float:
+    """The relative standard deviation of the capture rates in use, from their own 10th and 90th percentiles."""
+    held = [candidate.params for item in engine.accepted for candidate in item.candidates]
+    widths = [
+        (params["kappa_p90"] - params["kappa_p10"]) / (2 * NormalDist().inv_cdf(0.9)) / params["kappa"]
+        for params in held
+        if params.get("kappa")
+    ]
+    return sum(widths) / len(widths) if widths else 0.0
+
+
+def parameter_draws(kappa_width: float) -> list[Draw]:
     """Evenly spread draws of the uncertain parameters, each paired with another quantile of the other one."""
     normal = NormalDist()
     steps = [normal.inv_cdf((place + 0.5) / PARAMETER_DRAWS) for place in range(PARAMETER_DRAWS)]
     turned = [steps[(place * 3 + 1) % PARAMETER_DRAWS] for place in range(PARAMETER_DRAWS)]
     return [
-        Draw(kappa=1.0 + KAPPA_SPREAD * kappa, token_ratio=1.0 + TOKEN_SPREAD * ratio)
+        Draw(kappa=1.0 + kappa_width * kappa, token_ratio=1.0 + TOKEN_SPREAD * ratio)
         for kappa, ratio in zip(steps, turned, strict=True)
     ]
 
@@ -121,7 +131,7 @@ def _factors(engine: Engine, games: Sequence[ScopeGame], choices: Sequence[int])
 
     central = {mask: by_scope(mask, None) for mask in uncertain}
     found: _Factors = []
-    for draw in parameter_draws():
+    for draw in parameter_draws(kappa_spread(engine)):
         factors: dict[tuple[int, int], float] = {}
         for mask in uncertain:
             moved, base = by_scope(mask, draw), central[mask]

@@ -227,6 +227,12 @@ def what_if(warehouse: Warehouse, without: Collection[str]) -> str | None:
     return usd_text(share_out(held.scopes, held.joint, frozenset(without)).joint)
 
 
+def coalitions(warehouse: Warehouse) -> dict[str, str]:
+    """USD that each set of levers saves in the newest plan, names joined by `+` (grade D marked with `?`)."""
+    with warehouse.session() as session:
+        return {levers: usd_text(saved) or "0" for levers, saved in session.rows("plan.run_coalitions")}
+
+
 def findings_of(warehouse: Warehouse, request_key: int) -> list[str]:
     """Fingerprints of the newest plan's findings that show this request as an example."""
     with warehouse.session() as session:

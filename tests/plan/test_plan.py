@@ -13,7 +13,7 @@ from app.control import migrate as migrate_control
 from app.control import open_control
 from app.core.errors import UsageError
 from app.core.money import pico
-from app.plan import store
+from app.plan import store, window
 from app.plan.analyse import analyse
 from app.plan.result import PlanResult, plan_document
 from tests.plan.planted import DAY, HOUR, START, Stream
@@ -293,6 +293,29 @@ def test_what_if_leaves_out_what_is_named(book):
     batch = by_lever(result, "batch")[0]
     everything = store.what_if(warehouse, ())
     assert pico(everything) - pico(store.what_if(warehouse, {batch.fingerprint})) == pico(batch.last_in_usd)
+
+
+def test_the_stored_coalitions_say_what_each_set_of_levers_saves(book):
+    stream = Stream(book)
+    nightly(stream)
+    repeats(stream)
+    warehouse = stream.store()
+    result = analyse(warehouse, book, None, from_us=START, to_us=END, zone="UTC")
+    saved = store.coalitions(warehouse)
+    assert saved["response_cache+batch"] == result.joint.p50
+    assert pico(saved["response_cache"]) + pico(saved["batch"]) == pico(result.joint.p50)
+
+
+def test_local_days_follow_the_clock_change_of_the_zone(book):
+    stream = Stream(book)
+    # Berlin leaves summer time on 25 October 2026 at 01:00 UTC.
+    change = 1_792_890_000_000_000
+    for at in (change - 3 * HOUR - 1, change - 3 * HOUR, change + 22 * HOUR - 1, change + 22 * HOUR):
+        stream.add(at, model="gpt-4.1", tok_input=10, tok_output=10)
+    with stream.store().session() as session:
+        window.load(session, change - DAY, change + DAY, "Europe/Berlin")
+        days = [day.day for (day,) in session.connection.sql("SELECT day FROM stream ORDER BY start_us").fetchall()]
+    assert days == [24, 25, 25, 26]
 
 
 def test_the_document_is_plain_json(book):

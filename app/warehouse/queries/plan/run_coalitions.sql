@@ -1,2 +1,2 @@
--- What each coalition of levers saves in a run: (levers, saved_pusd).
-SELECT levers, saved_pusd FROM plan_coalitions WHERE run_id = $run_id ORDER BY levers
+-- What each set of levers saves in the newest run: (levers, saved_pusd).
+SELECT levers, saved_pusd FROM plan_coalitions WHERE run_id = (SELECT max(run_id) FROM plan_runs) ORDER BY levers
