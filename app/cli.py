@@ -16,6 +16,7 @@ import click
 
 from app import settings as settings_module
 from app.core.errors import HalveError, UsageError
+from app.core.view import zone_info
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -40,6 +41,14 @@ class HalveGroup(click.Group):
             # The reader of our output has gone (`| head`); that is no failure of ours.
             sys.stderr.close()
             ctx.exit(0)
+        except OSError as error:
+            named = f"{error.filename}: " if error.filename else ""
+            click.echo(
+                f"halve: {named}{error.strerror or error}. The command did not finish; what was stored before is safe. "
+                "Repeat it once the cause is gone: it goes on where it stopped.",
+                err=True,
+            )
+            ctx.exit(1)
 
 
 @click.group(cls=HalveGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -203,7 +212,7 @@ def plan(as_json: bool) -> None:
 
 @main.command()
 @click.option("--host", metavar="ADDRESS", help="Address to listen on (default 127.0.0.1).")
-@click.option("--port", type=int, metavar="PORT", help="Port to listen on (default 8080).")
+@click.option("--port", type=click.IntRange(1, 65535), metavar="PORT", help="Port to listen on (default 8080).")
 @click.option("--new-token", is_flag=True, help="Make a new access token; the old one stops working.")
 def serve(host: str | None, port: int | None, new_token: bool) -> None:
     """Run the dashboard, take in new logs, pull the sources and analyse every night."""
@@ -213,7 +222,7 @@ def serve(host: str | None, port: int | None, new_token: bool) -> None:
 
 
 @main.command()
-@click.option("--port", type=int, metavar="PORT", help="Port to listen on (default 8080).")
+@click.option("--port", type=click.IntRange(1, 65535), metavar="PORT", help="Port to listen on (default 8080).")
 @click.option("--requests", type=int, default=220_000, show_default=True, help="How many requests to make up.")
 @click.option("--seed", type=int, default=7, show_default=True, help="The same seed makes the same month.")
 @click.option("--no-serve", is_flag=True, help="Make, read and analyse the month, then stop.")
@@ -338,7 +347,9 @@ def backup(to: str) -> None:
 
 def _settings(**overrides: object) -> Settings:
     given = {name: value for name, value in overrides.items() if value is not None}
-    return replace(settings_module.load(), **given)  # type: ignore[arg-type]
+    settings: Settings = replace(settings_module.load(), **given)  # type: ignore[arg-type]
+    zone_info(settings.zone)  # a wrong name is told before any work
+    return settings
 
 
 def _with_local_logs(paths: tuple[str, ...], *, claude_code: bool) -> tuple[str, ...]:

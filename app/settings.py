@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
 
 from app.core.errors import UsageError
+
+_SIZE = re.compile(r"\d+(\.\d+)? ?[KMGT]i?B", re.IGNORECASE)
 
 TextMode = Literal["none", "shared", "all"]
 
@@ -52,6 +55,10 @@ def load(environment: dict[str, str] | None = None) -> Settings:
         values[item.name] = _convert(item.metadata["env"], text, type(item.default))
     if values.get("text", "shared") not in ("none", "shared", "all"):
         raise UsageError(f"HALVE_TEXT={values['text']!r} is none of none, shared, all.")
+    if not 0 < values.get("port", 1) < 65_536:
+        raise UsageError(f"HALVE_PORT={values['port']} is no port: ports are 1 to 65535.")
+    if not _SIZE.fullmatch(values.get("memory", "1GB")):
+        raise UsageError(f"HALVE_MEMORY={values['memory']!r} is no size. Write for example 512MB or 2GB.")
     return Settings(**values)
 
 

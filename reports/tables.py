@@ -33,9 +33,14 @@ def _request(line: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _proposal(line: Mapping[str, Any]) -> Iterator[str]:
-    yield f"{_clean(line['origin']['file'])}  UNKNOWN LAYOUT. This column map would be used:"
-    for field, column in line["column_map"].items():
-        yield f"    {field} = {_clean(str(column))}"
+    yield f"{_clean(line['origin']['file'])}  UNKNOWN LAYOUT, with columns {_clean(', '.join(line['columns']))}"
+    if line["column_map"] is None:
+        yield "    No column map can be proposed: none of the columns looks like a model or a token count."
+        yield "    Write one (field = column, one a line) and pass it with --map FILE."
+        return
+    yield "    This column map would be used:"
+    for pair in line["column_map"].split(", "):
+        yield f"    {_clean(pair.replace('=', ' = ', 1))}"
     yield "    Save it (field = column, one a line), correct it, and pass it with --map FILE."
 
 

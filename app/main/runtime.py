@@ -8,8 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sqlalchemy.exc import OperationalError
+
 from app.control.database import migrate as migrate_control
 from app.control.database import open_control
+from app.core.errors import UnavailableError
 from app.pricing.book import PriceBook
 from app.warehouse.migrate import migrate as migrate_warehouse
 from app.warehouse.priced import Pricer
@@ -49,19 +52,50 @@ def opened(settings: Settings) -> Iterator[Runtime]:
     Raises:
         UnavailableError: another process holds the warehouse, or the folder cannot be written.
     """
-    settings.data_dir.mkdir(parents=True, exist_ok=True)
+    make_folder(settings.data_dir)
     book = load_book(settings)
     warehouse = Warehouse(settings.data_dir, memory_limit=settings.memory)
     try:
         migrate_warehouse(warehouse)
-        control = open_control(settings.data_dir)
-        try:
-            migrate_control(control)
+        with opened_control(settings) as control:
             yield Runtime(settings.data_dir, warehouse, control, book, Pricer(book))
-        finally:
-            control.dispose()
     finally:
         warehouse.close()
+
+
+@contextmanager
+def opened_control(settings: Settings) -> Iterator[Engine]:
+    """The control store alone, migrated; several processes may have it open.
+
+    Raises:
+        UnavailableError: it cannot be opened, read or written.
+    """
+    make_folder(settings.data_dir)
+    control = open_control(settings.data_dir)
+    try:
+        migrate_control(control)
+        yield control
+    except OperationalError as error:
+        raise UnavailableError(
+            f"The control store in {settings.data_dir} could not be read or written: {error.orig}. What was stored "
+            "before is safe; see that the disk has room and the folder can be written, then repeat what you did."
+        ) from error
+    finally:
+        control.dispose()
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder of the data that is not there yet.
+
+    Raises:
+        UnavailableError: it cannot be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UnavailableError(
+            f"The folder {folder} cannot be made: {error.strerror}. Name another data folder with HALVE_DATA_DIR."
+        ) from error
 
 
 @contextmanager

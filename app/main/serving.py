@@ -21,7 +21,7 @@ from app.core.hashing import hash64
 from app.main.background import Background
 from app.main.local_api import create_local_api
 from app.main.refresh import now_us
-from app.main.runtime import Runtime, opened
+from app.main.runtime import Runtime, make_folder, opened
 from app.main.store import SOCKET
 from app.warehouse import upkeep
 from app.web.commands import Commands, Progress
@@ -81,7 +81,7 @@ def demo(settings: Settings, *, requests: int, seed: int, serving: bool) -> None
         work.read([home / "logs"])
         work.analyse()
 
-    home.mkdir(parents=True, exist_ok=True)
+    make_folder(home)
     if not serving:
         with opened(own) as runtime:
             make(Background(runtime, own))

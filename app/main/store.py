@@ -13,11 +13,9 @@ from typing import TYPE_CHECKING, Any
 import httpx2
 
 from app.control import sources as control_sources
-from app.control.database import migrate as migrate_control
-from app.control.database import open_control
 from app.core.errors import NotFoundError, UnavailableError, UsageError
 from app.main.refresh import attribute_and_sum, now_us
-from app.main.runtime import opened
+from app.main.runtime import make_folder, opened, opened_control
 from app.plan import store as plan_store
 from app.plan.result import plan_document
 from app.warehouse import rollup, upkeep
@@ -60,7 +58,7 @@ def ingest(
     progress: Callable[[Progress], None] | None = None,
 ) -> dict[str, Any]:
     """Read logs into the data folder; through the inbox where a service is running."""
-    settings.data_dir.mkdir(parents=True, exist_ok=True)
+    make_folder(settings.data_dir)
     client = service_client(settings)
     if client is not None:
         client.close()
@@ -135,22 +133,14 @@ def add_source(
         if path is None:
             raise UsageError("A folder source needs --path.")
         options["path"] = path
-    settings.data_dir.mkdir(parents=True, exist_ok=True)
-    control = open_control(settings.data_dir)
-    try:
-        migrate_control(control)
+    with opened_control(settings) as control:
         control_sources.save(control, control_sources.Source(name, kind, options), now_us())
-    finally:
-        control.dispose()
     return name
 
 
 def list_sources(settings: Settings) -> list[dict[str, Any]]:
     """Every configured source with its state."""
-    settings.data_dir.mkdir(parents=True, exist_ok=True)
-    control = open_control(settings.data_dir)
-    try:
-        migrate_control(control)
+    with opened_control(settings) as control:
         return [
             {
                 "name": source.name,
@@ -163,8 +153,6 @@ def list_sources(settings: Settings) -> list[dict[str, Any]]:
             }
             for source in control_sources.all_sources(control)
         ]
-    finally:
-        control.dispose()
 
 
 def set_billing(settings: Settings, name: str, billing: str) -> None:
