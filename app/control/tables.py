@@ -115,3 +115,113 @@ outbox = Table(
     UniqueConstraint("report", "period", "recipient", "occasion"),
     Index("ix_outbox_state", "state"),
 )
+
+JOB_STATES = ("queued", "scheduled", "submitting", "submitted", "settling", "settled", "waiting_for_quota")
+JOB_OUTCOMES = ("completed", "partly", "expired", "failed", "cancelled")
+ITEM_STATES = ("queued", "submitted", "succeeded", "failed", "expired", "cancelled")
+
+
+def _one_of(column: str, values: tuple[str, ...]) -> str:
+    return f"{column} IN ({', '.join(repr(value) for value in values)})"
+
+
+batch_jobs = Table(
+    "batch_jobs",
+    metadata,
+    Column("id", String(40), primary_key=True),
+    Column("provider", String(32), nullable=False),
+    Column("base_url", Text),  # None is the provider's own address
+    Column("key_ref", Text),  # env:NAME or file:PATH
+    Column("label", String(200), nullable=False),
+    Column("feature", String(200)),
+    Column("tags", Text, nullable=False),  # JSON object of text
+    Column("zone", String(64), nullable=False),  # in which the caller named the times
+    Column("created_us", BigInteger, nullable=False),
+    Column("start_us", BigInteger, nullable=False),  # nothing is sent before
+    Column("needed_by_us", BigInteger),
+    Column("state", String(24), nullable=False),
+    Column("outcome", String(16)),
+    Column("error", Text),
+    Column("warning", Text),
+    Column("items", Integer, nullable=False),
+    Column("bytes", BigInteger, nullable=False),
+    Column("tokens_est", BigInteger, nullable=False),
+    Column("estimate", Text),  # JSON, as it was shown before the job ran
+    Column("max_attempts", Integer, nullable=False),
+    Column("queued_tokens", BigInteger),  # limit of the account's queue a model, given or learnt
+    Column("webhook_url", Text),
+    Column("webhook_key_ref", Text),
+    Column("cancel_us", BigInteger),
+    Column("settled_us", BigInteger),
+    Column("results_until_us", BigInteger),  # until when the provider keeps what is not downloaded yet
+    Column("next_us", BigInteger, nullable=False),  # when the next step is due
+    CheckConstraint(_one_of("state", JOB_STATES), name="state"),
+    CheckConstraint(_one_of("outcome", JOB_OUTCOMES), name="outcome"),
+    Index("ix_batch_jobs_next_us", "next_us"),
+)
+
+batch_parts = Table(
+    "batch_parts",
+    metadata,
+    Column("job_id", String(40), ForeignKey("batch_jobs.id", ondelete="CASCADE"), primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("model", String(200)),  # None where the provider mixes models
+    Column("endpoint", String(64), nullable=False),
+    Column("attempt", Integer, nullable=False),
+    Column("state", String(24), nullable=False),
+    Column("outcome", String(16)),
+    Column("error", Text),
+    Column("items", Integer, nullable=False),
+    Column("bytes", BigInteger, nullable=False),
+    Column("tokens_est", BigInteger, nullable=False),
+    Column("mark", String(64), nullable=False, unique=True),  # carried by the provider's batch and by every safe id
+    Column("batch_id", String(200)),  # the provider's
+    Column("sure", Boolean, nullable=False),  # false: adopted by time and size, the results must prove it
+    Column("not_ours", Text),  # JSON list of batches that were taken for this part and proved to be another's
+    Column("intent_us", BigInteger),  # stored before the provider is asked
+    Column("looked_us", BigInteger),  # since when the provider's list is searched for a lost answer
+    Column("submitted_us", BigInteger),
+    Column("ended_us", BigInteger),
+    Column("ended_reason", String(16)),
+    Column("expires_us", BigInteger),
+    Column("downloaded_us", BigInteger),
+    Column("settled_us", BigInteger),
+    Column("done", Integer),  # as the provider reports while it works
+    Column("failures", Integer, nullable=False),  # in a row, of the step that is due
+    Column("next_us", BigInteger, nullable=False),
+    CheckConstraint(_one_of("state", JOB_STATES), name="state"),
+    CheckConstraint(_one_of("outcome", JOB_OUTCOMES), name="outcome"),
+)
+
+batch_items = Table(
+    "batch_items",
+    metadata,
+    Column("job_id", String(40), ForeignKey("batch_jobs.id", ondelete="CASCADE"), primary_key=True),
+    Column("seq", Integer, primary_key=True),  # place in the caller's file, from 0
+    Column("caller_id", Text, nullable=False),
+    Column("part", Integer, nullable=False),  # the part that holds it now
+    Column("position", Integer, nullable=False),  # order of sending: equal prefixes stand together
+    Column("state", String(16), nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("byte_from", BigInteger, nullable=False),
+    Column("byte_size", Integer, nullable=False),
+    Column("tokens_est", Integer, nullable=False),
+    Column("http_status", Integer),
+    Column("error_code", String(200)),
+    Column("error", String(500)),
+    CheckConstraint(_one_of("state", ITEM_STATES), name="state"),
+    Index("ix_batch_items_job_id_part", "job_id", "part"),
+)
+
+batch_webhooks = Table(
+    "batch_webhooks",
+    metadata,
+    Column("job_id", String(40), ForeignKey("batch_jobs.id", ondelete="CASCADE"), primary_key=True),
+    Column("body", Text, nullable=False),
+    Column("state", String(16), nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("next_us", BigInteger, nullable=False),
+    Column("sent_us", BigInteger),
+    Column("error", Text),
+    CheckConstraint("state IN ('waiting', 'sent', 'failed')", name="state"),
+)
