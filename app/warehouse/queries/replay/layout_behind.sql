@@ -2,7 +2,7 @@
 -- {turns}(scope_id), as the temporary table layout_behind(request_key, scope_id, pos, key, share). The prompt's end keeps its own
 -- prefix: the newest message holds what changes.
 CREATE OR REPLACE TEMPORARY TABLE layout_behind AS
-SELECT request_key, scope_id, pos,
+SELECT request_key, scope_id, 2 * pos AS pos,
        CASE WHEN from_end = 1 THEN chain_hash
             ELSE cast(hash(first_key, sum(link) OVER (PARTITION BY request_key ORDER BY pos
                  ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)) >> 1 AS bigint) END AS key,

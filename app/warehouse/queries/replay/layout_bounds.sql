@@ -3,6 +3,7 @@
 --   layout   0 as sent; 1 stable text of the zone first, then its changing text, and tools in one fixed order where layout_sorted
 --            has them (prompts of layout_moved); 2 the same with the changing text of the zone in the newest message, for scopes
 --            in {turns}(scope_id)
+--   pos      twice the part's position, so that the end of moved stable text has a place of its own
 --   ordinal  number of the boundary among ends of parts, from 1, all tools being one part; 0 for a block inside a part
 --   from_end number of part ends behind it, 0 for the last
 --   key      equal where the whole prefix is equal; share: of the prompt's bytes up to here
@@ -12,14 +13,14 @@ WITH sorted_prompts AS (
     SELECT DISTINCT request_key FROM layout_sorted
 ),
 every AS (
-    SELECT g.request_key, g.scope_id, 0 AS layout, g.pos,
+    SELECT g.request_key, g.scope_id, 0 AS layout, 2 * g.pos AS pos,
            CASE WHEN g.role = 'tools' AND g.pos < p.tools_to THEN 0 ELSE g.part END AS part, g.chain_hash AS key,
            g.bytes_upto / cast(p.prompt_bytes AS double) AS share
     FROM layout_parts AS g
     JOIN layout_prompts AS p ON p.request_key = g.request_key
     WHERE p.prompt_bytes > 0
     UNION ALL
-    SELECT g.request_key, g.scope_id, 1 AS layout, g.pos,
+    SELECT g.request_key, g.scope_id, 1 AS layout, 2 * g.pos AS pos,
            CASE WHEN g.role = 'tools' AND g.pos < p.tools_to THEN 0 ELSE g.part END AS part,
            coalesce(t.key, g.chain_hash) AS key, g.bytes_upto / cast(m.prompt_bytes AS double) AS share
     FROM layout_parts AS g
@@ -33,7 +34,7 @@ every AS (
     FROM layout_firsts
     WHERE stable_units > 0
     UNION ALL
-    SELECT g.request_key, g.scope_id, 2 AS layout, g.pos,
+    SELECT g.request_key, g.scope_id, 2 AS layout, 2 * g.pos AS pos,
            CASE WHEN g.role = 'tools' AND g.pos < p.tools_to THEN 0 ELSE g.part END AS part,
            coalesce(t.key, g.chain_hash) AS key, g.bytes_upto / cast(m.prompt_bytes AS double) AS share
     FROM layout_parts AS g

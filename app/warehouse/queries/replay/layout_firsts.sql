@@ -13,7 +13,7 @@ WITH before AS (
     JOIN layout_parts AS g ON g.request_key = e.request_key AND g.pos = e.pos
     LEFT JOIN layout_sorted AS t ON t.request_key = e.request_key AND t.pos = e.pos
 )
-SELECT m.request_key, m.scope_id, m.zone_to - 1 AS pos, m.stable_units,
+SELECT m.request_key, m.scope_id, 2 * m.zone_to - 1 AS pos, m.stable_units,
        cast(hash(coalesce(before.key, 0), m.stable_units, m.stable_sum) >> 1 AS bigint) AS key,
        (m.bytes_before + m.stable_bytes) / m.prompt_bytes AS share,
        m.zone_bytes - m.stable_bytes AS moved_bytes
