@@ -158,7 +158,7 @@ class _Pricing:
         places = _places(engine, found)
         wanted = {item.fingerprint: (places[item.fingerprint][0], item.candidate.evidence) for item in found}
         rows = evidence(self.session, engine, layouts, wanted)
-        moved = {player: moves(engine, player) for player, _ in places.values()}
+        moved = {player: moves(engine, player) for player in {player for player, _ in places.values()}}
         sizes = _sizes(engine)
         priced = []
         for item in found:
