@@ -164,8 +164,8 @@ def _evidence_table(context: Context, item: Finding) -> Table:
         "evidence",
         "Requests behind it",
         (
-            Column("key", "Request"),
-            Column("start", "Start"),
+            Column("key", "Request", width="tight"),
+            Column("start", "Start", width="tight"),
             Column("before_usd", "Cost", "number"),
             Column("after_usd", "With this change", "number"),
             Column("saved_usd", "Saves", "number"),

@@ -316,8 +316,8 @@ def _around_table(context: Context, detail: RequestDetail) -> tuple[Table, ...]:
             "session",
             "Around it in the session",
             (
-                Column("key", "Request"),
-                Column("start", "Start", width="mid"),
+                Column("key", "Request", width="tight"),
+                Column("start", "Start", width="tight"),
                 Column("status", "Status", width="tight"),
                 Column("tokens_in", "Input", "number"),
                 Column("tokens_cached", "Cached", "number"),

@@ -122,8 +122,8 @@ def _table(context: Context, found: RequestPage) -> Table:
         "requests",
         "Requests",
         (
-            Column("key", "Request"),
-            Column("start", "Start", sort="time", width="mid"),
+            Column("key", "Request", width="tight"),
+            Column("start", "Start", sort="time", width="tight"),
             Column("feature", "Feature", width="mid"),
             Column("model", "Model", width="mid"),
             Column("status", "Status", width="tight"),

@@ -298,7 +298,7 @@ def _levers_table(plan: PlanResult) -> Table:
         "What each lever could and could not say",
         (
             Column("lever", "Lever"),
-            Column("state", "Data"),
+            Column("state", "Data", width="tight"),
             Column("why", "What is missing, and what to do", width="wide"),
             Column("facts", "What it looked at"),
         ),

@@ -185,7 +185,7 @@ def _rejected_table(context: Context) -> Table:
             Column("line", "Line", "number"),
             Column("reason", "Reason"),
             Column("head", "Beginning of the record, secrets removed", width="wide"),
-            Column("seen", "Seen"),
+            Column("seen", "Seen", width="tight"),
         ),
         tuple(
             (

@@ -359,7 +359,7 @@ def _day_table(context: Context, series: Series) -> Table:
         "daily",
         f"Spend a day by {DIMENSION_LABELS[series.dimension].lower()}",
         (
-            Column("day", "Day"),
+            Column("day", "Day", width="tight"),
             *(Column(f"cost_usd: {name}", name, "number") for name in names),
             Column("total_usd", "Total", "number"),
         ),
