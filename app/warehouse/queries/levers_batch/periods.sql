@@ -15,7 +15,10 @@ phases AS (
     SELECT s.*, p.period_s,
            cast(floor(10 * ((s.at_s / p.period_s) - floor(s.at_s / p.period_s))) AS INTEGER) AS tenth
     FROM starts s
-    CROSS JOIN (VALUES (300), (600), (900), (1800), (3600), (7200), (21600)) p (period_s)
+    CROSS JOIN (
+        SELECT 300 AS period_s UNION ALL SELECT 600 UNION ALL SELECT 900 UNION ALL SELECT 1800 UNION ALL SELECT 3600
+        UNION ALL SELECT 7200 UNION ALL SELECT 21600
+    ) p
 ),
 tenths AS (
     SELECT feature, template, provider, model_id, period_s, tenth, count(*) AS n,

@@ -13,7 +13,7 @@ SELECT
     min(s.start_us) AS at_us,
     min(s.price_row) AS price_row,
     min(s.service_tier) AS service_tier,
-    bool_or(s.is_batch) AS is_batch,
+    max(s.is_batch) AS is_batch,
     min(s.region) AS region,
     min(s.price_context) AS price_context,
     count(*) AS requests,
