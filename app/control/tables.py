@@ -225,3 +225,52 @@ batch_webhooks = Table(
     Column("error", Text),
     CheckConstraint("state IN ('waiting', 'sent', 'failed')", name="state"),
 )
+
+RUN_STATES = ("running", "ok", "failed", "interrupted")
+RUN_CAUSES = ("clock", "asked")
+
+schedules = Table(
+    "schedules",
+    metadata,
+    Column("job", String(64), primary_key=True),
+    Column("rule", String(64), nullable=False),  # as app.jobs.rule reads it: "daily 03:00"
+    Column("zone", String(64), nullable=False),  # in which the rule names its times
+    Column("enabled", Boolean, nullable=False),
+    Column("chosen", Boolean, nullable=False),  # false: follows the default of the version that runs
+    Column("anchor_us", BigInteger, nullable=False),  # intervals are counted from here, never from the last run
+    Column("covered_us", BigInteger, nullable=False),  # everything due up to here was run or left out for good
+    Column("asked_us", BigInteger),  # when somebody asked for a run that did not begin yet
+)
+
+job_runs = Table(
+    "job_runs",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("job", String(64), nullable=False),
+    Column("period", String(64), nullable=False),  # local day of a calendar rule, else the instant
+    Column("attempt", Integer, nullable=False),
+    Column("cause", String(16), nullable=False),
+    Column("scheduled_us", BigInteger, nullable=False),
+    Column("first_us", BigInteger, nullable=False),  # earlier than scheduled_us where missed runs are caught up
+    Column("missed", Integer, nullable=False),
+    Column("late", Boolean, nullable=False),
+    Column("state", String(16), nullable=False),
+    Column("holder", String(64), nullable=False),
+    Column("lease_us", BigInteger, nullable=False),
+    Column("started_us", BigInteger, nullable=False),
+    Column("ended_us", BigInteger),
+    Column("error", Text),
+    Column("lines", Text, nullable=False),
+    CheckConstraint(_one_of("state", RUN_STATES), name="state"),
+    CheckConstraint(_one_of("cause", RUN_CAUSES), name="cause"),
+    UniqueConstraint("job", "period", "attempt"),
+    Index("ix_job_runs_state", "state"),
+)
+
+leases = Table(
+    "leases",
+    metadata,
+    Column("name", String(64), primary_key=True),
+    Column("holder", String(64), nullable=False),
+    Column("until_us", BigInteger, nullable=False),
+)
