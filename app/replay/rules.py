@@ -83,13 +83,14 @@ class CacheRules:
 
         The longest matching pattern wins, then the later `valid_from`.
         """
+        name = (model_id or "").rsplit("/", 1)[-1].removeprefix("ft:")
         day = None if at_us is None else datetime.fromtimestamp(at_us / 1e6, UTC).date()
         found = [
             (len(pattern), row.valid_from, row)
             for row in self.rows
             if provider in row.providers and (day is None or _holds(row, day))
             for pattern in row.models
-            if fnmatchcase(model_id or "", pattern)
+            if fnmatchcase(name, pattern)
         ]
         return max(found, key=lambda one: one[:2])[2] if found else None
 

@@ -25,6 +25,9 @@ NOW_US = int(datetime(2026, 11, 29, tzinfo=UTC).timestamp() * 1e6)
         ("aws", "claude-haiku-4-5", "anthropic-4096"),
         ("anthropic", "claude-opus-5-5", "anthropic-512"),
         ("anthropic", "claude-3-5-haiku-latest", "anthropic-haiku-3"),
+        ("openrouter", "anthropic/claude-sonnet-4-5", "anthropic-1024"),
+        ("bedrock", "us.anthropic.claude-haiku-4-5-20251001-v1:0", "anthropic-4096"),
+        ("openai", "ft:gpt-4o-mini-2024-07-18:firm::abc", "openai-automatic"),
         ("google", "gemini-3.1-pro-preview", "gemini-implicit-3"),
     ],
 )
