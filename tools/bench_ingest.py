@@ -148,7 +148,7 @@ class PeakMemory:
         self._thread.join()
 
     def _watch(self) -> None:
-        while not self._stop.wait(0.25):
+        while not self._stop.wait(1.0):
             self.peak = max(self.peak, sum(pss(pid) for pid in tree(os.getpid())))
 
 
