@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from datetime import date
 
 MAX_LABELS = 9
+LONG_DAYS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,7 @@ def stacked_days(
     all_days = [day.isoformat() for day in days]
     sums = [sum(point.amount_usd for point in points if point.day == day) for day in days]
     highest = max(sums, default=0.0)
+    written = "%b %Y" if len(all_days) > LONG_DAYS else "%-d %b"
     step = _label_step(len(all_days))
 
     def draw(palette: Palette) -> dict[str, Any]:
@@ -63,7 +65,7 @@ def stacked_days(
                     "scale": {"domain": all_days, "paddingInner": 0.14, "paddingOuter": 0.07},
                     "axis": {
                         "values": all_days[::-step][::-1],
-                        "labelExpr": "utcFormat(toDate(datum.value), '%-d %b')",
+                        "labelExpr": f"utcFormat(toDate(datum.value), '{written}')",
                         "labelAngle": 0,
                         "labelOverlap": True,
                         "ticks": False,

@@ -194,9 +194,9 @@ def ago(at_us: int | None, now_us: int) -> str:
     return f"{minutes // (24 * 60)} days ago"
 
 
-def day(value: date) -> str:
-    """A day: `27 Nov`."""
-    return value.strftime("%-d %b")
+def day(value: date, *, year: bool = False) -> str:
+    """A day: `27 Nov`, with its year where asked."""
+    return value.strftime("%-d %b %Y" if year else "%-d %b")
 
 
 def day_span(first: date, last: date) -> str:

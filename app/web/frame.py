@@ -108,7 +108,7 @@ def frame(context: Context, page: Page, content: Content, pages: Sequence[Page],
     """Everything around the content of `page`."""
     progress = context.deps.commands.status()
     extent = spend.extent(context.session)
-    figures = content.figures or spend.totals(context.session, context.view)
+    figures = content.figures or spend.totals(context.session, _shown_view(context, page))
     counted = progress.done is not None and progress.total
     return Frame(
         nav=tuple(
@@ -129,6 +129,11 @@ def frame(context: Context, page: Page, content: Content, pages: Sequence[Page],
         demo=context.deps.demo,
         signed_in=not context.deps.no_access_control,
     )
+
+
+def _shown_view(context: Context, page: Page) -> View:
+    """The view of a page, or everything where the page shows more than a period."""
+    return context.view if page.uses_view else View(views.period("all", context.view.period.zone, context.now_us))
 
 
 def controls(context: Context, page: Page) -> Controls:

@@ -65,11 +65,12 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Empty:
-    """Why a page has nothing to show, and the way out."""
+    """Why a page has nothing to show, and the way out; `deed` is a button that posts to its address."""
 
     title: str
     text: str
     links: tuple[Link, ...] = ()
+    deed: Link | None = None
 
 
 @dataclass(frozen=True, slots=True)

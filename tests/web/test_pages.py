@@ -202,6 +202,7 @@ def test_the_three_kinds_of_emptiness_are_told_apart(client: TestClient) -> None
     assert "No logs yet" in nothing.get("/").text
     assert "No logs yet" in nothing.get("/requests").text
     assert "No analysis yet" in nothing.get("/savings").text
+    assert 'action="/analyse"' in nothing.get("/savings").text
     assert "No source yet" in nothing.get("/sources").text
     other_days = client.get("/?period=2025-01").text
     assert "No requests in this period" in other_days

@@ -54,15 +54,7 @@ def build(context: Context) -> Content:
     """The newest plan and its findings of one status."""
     plan = plans.current(context)
     if plan is None:
-        return Content(
-            "Savings",
-            empty=Empty(
-                "No analysis yet",
-                "Halve looks for savings in the logs that it holds. The analysis starts by itself after new logs were "
-                "read; the plan appears here when it is done.",
-                (Link("See what is here", "/sources"),),
-            ),
-        )
+        return Content("Savings", empty=_no_plan(context))
     scale = Scale(plan)
     status = context.keys.get("status", "open")
     status = status if status in STATUSES else "open"
@@ -86,6 +78,18 @@ def build(context: Context) -> Content:
             *((_levers_table(plan),) if plan.levers_data else ()),
         ),
         charts=_chart(plan, scale),
+    )
+
+
+def _no_plan(context: Context) -> Empty:
+    if context.deps.commands.status().busy:
+        return Empty("No analysis yet", "The service is at work; the plan appears here when it is done.")
+    return Empty(
+        "No analysis yet",
+        "Halve looks for savings in the logs that it holds: it prices every lever on them and puts them into one plan. "
+        "That takes from seconds to a few minutes; the plan appears here when it is done.",
+        (Link("See what is here", "/sources"),),
+        Link("Analyse now", "/analyse"),
     )
 
 

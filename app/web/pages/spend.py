@@ -152,7 +152,7 @@ def _before(context: Context) -> tuple[Period | None, str]:
         return None, ""
     extent = spend.extent(context.session)
     if extent is None or view.period.name == "all":
-        return None, "There is nothing before all time."
+        return None, "All time has nothing before it to compare with."
     before = comparable(context.session, view.period, context.now_us)
     if before is None:
         since = show.moment(extent[0], context.zone)
@@ -349,10 +349,13 @@ def _drawn(series: Series) -> list[Drawn]:
 
 def _day_table(context: Context, series: Series) -> Table:
     names = [item.name for item in _drawn(series)]
+    several_years = bool(series.days) and series.days[0].date.year != series.days[-1].date.year
     rows = []
     for place, day in enumerate(series.days):
         unfinished = day.from_us <= context.now_us < day.to_us
-        shown = Cell(day.date.isoformat(), show.day(day.date), note="unfinished" if unfinished else "")
+        shown = Cell(
+            day.date.isoformat(), show.day(day.date, year=several_years), note="unfinished" if unfinished else ""
+        )
         amounts = [cells.money(group.values[place]) for group in series.groups]
         rows.append((shown, *amounts, cells.money(series.totals[place])))
     return Table(
@@ -388,7 +391,7 @@ def daily_chart(series: Series, zone: ZoneInfo, now_us: int) -> tuple[Chart, ...
     known = [(total, day.date) for total, day in zip(series.totals, series.days, strict=True) if total is not None]
     highest, when = max(known)
     label = DIMENSION_LABELS[series.dimension].lower()
-    summary = f"The highest day is {show.day(when)} with {show.money(highest)}; days are cut in {zone.key}."
+    summary = f"The highest day is {show.day(when, year=True)} with {show.money(highest)}; days are cut in {zone.key}."
     return (stacked_days("daily", f"Spend a day by {label}", summary, drawn, days, points),)
 
 
