@@ -182,7 +182,8 @@ def ingest(
 ) -> None:
     """Read logs into the data folder, whether the service is running or not.
 
-    Reading the same logs again changes nothing. Interrupted runs go on where they stopped.
+    Reading the same logs again changes nothing. Interrupted runs go on where they stopped. Records that cannot be read
+    are listed and kept in quarantine; the exit code is 1 where nothing but such records was found.
     """
     from app.main import store
     from reports import tables
@@ -197,6 +198,8 @@ def ingest(
         progress=_progress(as_json),
     )
     click.echo(json.dumps(summary) if as_json else tables.summary(summary))
+    if summary.get("rejected") and summary["rejected"] == summary["read"]:
+        sys.exit(1)
 
 
 @main.command()

@@ -35,7 +35,8 @@ def find(paths: Sequence[str | Path], exclude: Iterable[str] = ()) -> list[Found
 
     Raises:
         UsageError: no path was given.
-        InputError: a path does not exist, a glob matches nothing, or a folder holds no log.
+        InputError: a path does not exist, a glob matches nothing, a folder holds no log, or a folder or a file that was
+            named may not be read. An unreadable file inside a folder is left to the quarantine.
     """
     if not paths:
         raise UsageError("No path was given. Name files or folders of logs.")
@@ -51,6 +52,8 @@ def _under(given: Path, patterns: list[tuple[bool, re.Pattern[str]]]) -> Iterato
     if given.is_dir():
         yield from _folder(given, patterns)
     elif given.exists():
+        if not os.access(given, os.R_OK):
+            raise InputError(_unreadable(given, "Permission denied"))
         yield Found(str(given), given.resolve())
     else:
         matches = sorted(glob.glob(str(given), recursive=True))  # noqa: PTH207 - Path.glob takes no absolute pattern
@@ -64,7 +67,7 @@ def _under(given: Path, patterns: list[tuple[bool, re.Pattern[str]]]) -> Iterato
 
 def _folder(folder: Path, patterns: list[tuple[bool, re.Pattern[str]]]) -> Iterator[Found]:
     some = False
-    for root, folders, names in os.walk(folder):
+    for root, folders, names in os.walk(folder, onerror=_refuse):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
             path = Path(root, name)
@@ -79,6 +82,15 @@ def _folder(folder: Path, patterns: list[tuple[bool, re.Pattern[str]]]) -> Itera
         raise InputError(
             f"{folder} holds no log: no file ends in {wanted} (or these with .gz or .zst). Name the files."
         )
+
+
+def _refuse(error: OSError) -> None:
+    """A folder passed over in silence would be logs lost in silence."""
+    raise InputError(_unreadable(error.filename, error.strerror)) from error
+
+
+def _unreadable(place: object, why: str | None) -> str:
+    return f"{place} cannot be read: {why}. Nothing was read; allow reading it, or name other paths."
 
 
 def is_log(name: str) -> bool:
