@@ -320,3 +320,20 @@ def test_sorting_the_tools_is_the_whole_advice_where_nothing_else_breaks(session
     assert candidate.params["finding"] == "tools_in_changing_order"
     [step] = LEVER.describe(candidate).steps
     assert "Sort them" in step
+
+
+def test_a_source_that_does_not_say_what_was_cached_is_no_evidence_of_a_bad_capture(session) -> None:
+    facts, _ = bot(flaw=False)
+    for row in facts.stream:
+        row["tok_input"], row["tok_cache_read"] = row["prompt_tokens"], None
+    facts.load(session)
+    assert advise(session, "stream").captures.of("openai", "gpt-4.1", "prefix_tokens").assumed
+
+
+def test_reads_that_never_come_are_a_capture_rate_of_zero(session) -> None:
+    facts, _ = bot(flaw=False)
+    for row in facts.stream:
+        row["tok_input"], row["tok_cache_read"] = row["prompt_tokens"], 0
+    facts.load(session)
+    capture = advise(session, "stream").captures.of("openai", "gpt-4.1", "prefix_tokens")
+    assert (capture.rate, capture.assumed) == (0.0, False)

@@ -3,7 +3,7 @@
 SELECT scope_id, request_key
 FROM (
     SELECT scope_id, request_key,
-           row_number() OVER (PARTITION BY scope_id ORDER BY tok_cache_read - billed DESC, request_key) AS place
+           row_number() OVER (PARTITION BY scope_id ORDER BY tok_cache_read - coalesce(billed, 0) DESC, request_key) AS place
     FROM {split}
 ) AS ranked
 WHERE place <= $most

@@ -12,7 +12,7 @@ SELECT row_number() OVER (ORDER BY sum(prompt_tokens) DESC, feature, provider, m
        cast(coalesce(sum(cast(tok_cache_write_1h AS decimal(38, 0))), 0) AS bigint) AS tok_cache_write_1h,
        cast(coalesce(sum(cast(tok_cache_write_12h AS decimal(38, 0))), 0) AS bigint) AS tok_cache_write_12h,
        sum(CASE WHEN tok_cache_read > 0 THEN 1 ELSE 0 END) AS read_requests,
-       sum(CASE WHEN cached_tokens > read_tokens THEN 1 ELSE 0 END) AS write_requests,
+       sum(CASE WHEN cached_tokens > coalesce(read_tokens, 0) THEN 1 ELSE 0 END) AS write_requests,
        max(start_us) AS last_us
 FROM layout_stream
 GROUP BY feature, template, provider, model_id

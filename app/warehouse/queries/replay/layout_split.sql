@@ -1,8 +1,8 @@
 -- How each request's prompt would be billed under its plan, from {hits}, the answer of replay.hits, as the temporary
 -- table {into}(plan, scope_id, request_key, day, account, tok_input, tok_cache_read, tok_cache_write_5m, tok_cache_write_30m,
 -- tok_cache_write_1h, tok_cache_write_12h, replayed, billed): whole tokens; `replayed` are the reads before the capture rate,
--- `billed` the reads that the stream's own row has.
--- {plans} as for replay.layout_events with read_rate (capture) and write_class ('auto' where writing is free); {capture}(provider,
+-- `billed` the reads that the stream's own row has (NULL where it does not say).
+-- {plans} as for replay.layout_probes with read_rate (capture) and write_class ('auto' where writing is free); {capture}(provider,
 -- model_id, account, rate) overrides the plan's rate where the account has its own.
 -- What is not captured is written again where writing is billed, else it is plain input. A request without any boundary (no
 -- fingerprints) is left out. Where the prompt stays on its model and writing is free, reads never fall below the billed ones.
@@ -22,7 +22,7 @@ served AS (
            coalesce(d.replayed, 0) AS replayed, coalesce(d.marked, 0) AS marked, s.read_tokens AS billed,
            CASE WHEN p.write_class = 'auto'
                 THEN greatest(cast(floor(coalesce(c.rate, p.read_rate) * coalesce(d.replayed, 0)) AS bigint),
-                              s.read_tokens)
+                              coalesce(s.read_tokens, 0))
                 ELSE cast(floor(coalesce(c.rate, p.read_rate) * coalesce(d.replayed, 0)) AS bigint) END AS reads
     FROM layout_stream AS s
     JOIN layout_requests AS r ON r.request_key = s.request_key

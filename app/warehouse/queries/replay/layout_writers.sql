@@ -2,7 +2,7 @@
 SELECT scope_id, request_key
 FROM (
     SELECT r.scope_id, s.request_key,
-           row_number() OVER (PARTITION BY r.scope_id ORDER BY s.cached_tokens - s.read_tokens DESC, s.request_key) AS place
+           row_number() OVER (PARTITION BY r.scope_id ORDER BY s.cached_tokens - coalesce(s.read_tokens, 0) DESC, s.request_key) AS place
     FROM layout_stream AS s
     JOIN layout_requests AS r ON r.request_key = s.request_key
     JOIN {wanted} AS w ON w.scope_id = r.scope_id

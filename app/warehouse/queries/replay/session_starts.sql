@@ -6,7 +6,7 @@ FROM (
     SELECT scope_id, read_tokens,
            row_number() OVER (PARTITION BY scope_id ORDER BY count(*) DESC, read_tokens DESC) AS place
     FROM session_steps
-    WHERE gap_us > $ttl_us
+    WHERE gap_us > $ttl_us AND read_tokens IS NOT NULL
     GROUP BY scope_id, read_tokens
 ) AS ranked
 WHERE place = 1
