@@ -92,7 +92,7 @@ def add(
 
 
 def claim(engine: Engine, now_us: int) -> Letter | None:
-    """The next mail that is due, held by the caller for LEASE_US; None where nothing is due. Each goes to one caller."""
+    """The next mail that is due, held by this caller alone for LEASE_US; None where nothing is due."""
     due = sa.or_(
         sa.and_(outbox.c.state == "queued", outbox.c.next_try_us <= now_us),
         sa.and_(outbox.c.state == "sending", outbox.c.lease_us <= now_us),

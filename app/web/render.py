@@ -47,7 +47,7 @@ def environment() -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=_visible,
+        finalize=finalize,
     )
     made.globals["static"] = static_urls()
     made.globals["vendor"] = vendor_urls()
@@ -58,9 +58,14 @@ def environment() -> jinja2.Environment:
 _UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
-def _visible(value: object) -> object:
-    """Text of a log with what would disguise it made visible; escaping comes after."""
-    return _UNSEEN.sub("\ufffd", value) if type(value) is str else value
+def visible(text: str) -> str:
+    """Text of a log with what would disguise it made visible."""
+    return _UNSEEN.sub("\ufffd", text)
+
+
+def finalize(value: object) -> object:
+    """What Jinja writes for a value: text made visible; escaping comes after."""
+    return visible(value) if type(value) is str else value
 
 
 def static_urls() -> dict[str, str]:

@@ -1,0 +1,387 @@
+"""The weekly savings report: what a week cost, more than before or less, why, what to do, and how true the figures are.
+
+Sums come from the functions of the Spend page with the same period, so that report and page agree to the cent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from app.analysis import coverage as covered
+from app.analysis import spend
+from app.analysis.comparison import comparable
+from app.analysis.movers import Move, Movers, movers
+from app.core import view as views
+from app.core.money import usd_text
+from app.core.view import View
+from app.web import cells
+from app.web import format as show
+from app.web.page import Link
+from app.web.pages.spend import daily_chart
+from app.web.plans import Scale
+from app.web.table import Cell, Column, Table
+from reports import lateness, savings
+from reports.document import Document, Figure, Section
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from zoneinfo import ZoneInfo
+
+    from app.analysis.figures import Figures
+    from app.analysis.spend import Ranking
+    from app.core.view import Period
+    from app.plan.result import PlanResult
+    from app.warehouse.store import Session
+    from reports.lateness import Late
+    from reports.savings import Applied, BatchLine
+    from reports.weeks import Week
+
+REPORT: Final = "weekly"
+TOP_MOVES: Final = 6
+TOP_FEATURES: Final = 8
+MAX_FEATURES: Final = 100_000
+FACTORS: Final = (
+    ("volume", "volume", "more or fewer requests in all"),
+    ("mix", "mix", "other shares of features and models"),
+    ("rate", "rate", "another cost for each request: prices, tokens, caching"),
+    ("new", "new", "features and models of this week only"),
+    ("gone", "gone", "features and models of the week before only"),
+)
+BASES: Final = {
+    "paid": "Dollars are what was paid at contract prices.",
+    "mixed": "Dollars are part paid, part list-price value of sources that are not billed by the request.",
+    "list-price value": "Dollars are list-price value, not a bill: no source is known to be billed by the request.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Everything that the report of a week is made of."""
+
+    week: Week
+    zone: ZoneInfo
+    view: View
+    now: Figures
+    before: Figures | None
+    earlier: Period | None
+    moved: Movers | None
+    late: tuple[Late, ...]
+    basis: str
+
+
+def build(
+    session: Session,
+    week: Week,
+    *,
+    plan: PlanResult | None = None,
+    applied: Sequence[Applied] = (),
+    batches: Sequence[BatchLine] = (),
+    late_by: str = "",
+    now_us: int,
+) -> Document:
+    """The document of a week from the store as it is now.
+
+    `late_by` is a sentence on why the report itself comes late, empty where it does not.
+    """
+    facts = _facts(session, week, now_us)
+    if facts.now.requests == 0:
+        return _silent(facts, late_by)
+    ranking = spend.ranking(session, facts.view, top=TOP_FEATURES)
+    parts = (
+        _moved_section(facts),
+        _spend_section(session, facts, ranking, now_us),
+        None if plan is None else savings.what_to_do(plan),
+        savings.measured(applied, plan, facts.zone),
+        savings.batches(batches),
+        _truth_section(session, facts),
+    )
+    files = [_features_file(session, facts)]
+    if plan is not None and savings.open_findings(plan):
+        files.append(savings.findings_file(plan))
+    return Document(
+        report=REPORT,
+        period=week.name,
+        days=_days(week),
+        subject=_subject(facts, plan),
+        title=_title(facts),
+        lead=_lead(facts, plan),
+        warnings=tuple(text for text in (late_by, *_late_sentences(facts, now_us)) if text),
+        figures=_figures(facts),
+        sections=tuple(part for part in parts if part is not None),
+        files=tuple(files),
+        notes=(
+            BASES[facts.basis],
+            f"Days are cut in {facts.zone.key}; the week runs from Monday to Sunday.",
+            "Amounts are rounded, so a sum may look a cent off; the attached CSV files carry every digit.",
+            *(() if plan is None else (f"Savings: {Scale(plan).factor} Price book {plan.price_book}.",)),
+        ),
+        link=_page(facts.view),
+    )
+
+
+def _facts(session: Session, week: Week, now_us: int) -> Facts:
+    view = View(week.period)
+    earlier = comparable(session, week.period, now_us)
+    return Facts(
+        week=week,
+        zone=views.zone_info(week.period.zone),
+        view=view,
+        now=spend.totals(session, view),
+        before=None if earlier is None else spend.totals(session, view, period=earlier),
+        earlier=earlier,
+        moved=None if earlier is None else movers(session, view, earlier),
+        late=lateness.late_sources(session, week.period, now_us),
+        basis=covered.basis(session, view),
+    )
+
+
+def _days(week: Week) -> str:
+    return show.day_span(week.first, week.last)
+
+
+def _page(view: View) -> Link:
+    return Link("Open this week on the Spend page", f"/?{views.query(view)}")
+
+
+def _noun(facts: Facts) -> str:
+    return "LLM use at list price" if facts.basis == "list-price value" else "LLM spend"
+
+
+def _rise(facts: Facts) -> str:
+    """`+12.0%` or `+$0.30`; empty where nothing can be compared."""
+    if facts.before is None or facts.now.cost_pusd is None or facts.before.cost_pusd is None:
+        return ""
+    change = show.change(facts.now.cost_pusd, facts.before.cost_pusd, dollars=True)
+    return change.text.partition("(")[2].rstrip(")") or change.text
+
+
+def _subject(facts: Facts, plan: PlanResult | None) -> str:
+    rise = _rise(facts)
+    text = f"{_noun(facts)} {_days(facts.week)}: {show.short_money(facts.now.cost_pusd)}{f' ({rise})' if rise else ''}"
+    if plan is not None and savings.open_findings(plan):
+        scale = Scale(plan)
+        text += f", {scale.headline(plan.joint.p50)} {scale.unit} can be saved"
+    if facts.late:
+        first = facts.late[0]
+        others = f" and {len(facts.late) - 1} more" if len(facts.late) > 1 else ""
+        text += f" - incomplete: {first.source[:40]}{others} ends {show.moment(first.last_us, facts.zone)}"
+    return text
+
+
+def _title(facts: Facts) -> str:
+    return f"{_noun(facts)} {_days(facts.week)}: {show.money(facts.now.cost_pusd)}"
+
+
+def _lead(facts: Facts, plan: PlanResult | None) -> tuple[str, ...]:
+    sentences = []
+    if facts.before is None:
+        sentences.append("The store does not reach back to the week before, so there is nothing to compare with.")
+    else:
+        sentences.append(_compared(facts))
+    if facts.now.requests_unpriced:
+        sentences.append(
+            f"{show.plural(facts.now.requests_unpriced, 'request')} without a whole price: what they lack is not "
+            "in the sum."
+        )
+    if plan is None:
+        sentences.append("No analysis has run yet, so this report names no savings.")
+    return tuple(sentences)
+
+
+def _compared(facts: Facts) -> str:
+    assert facts.before is not None
+    assert facts.earlier is not None
+    change = show.change(facts.now.cost_pusd, facts.before.cost_pusd, dollars=True)
+    if change.tone in ("flat", "unknown"):
+        return f"That is {'the same as' if change.tone == 'flat' else 'not comparable with'} in the week before."
+    word = "more" if change.arrow == "▲" else "less"
+    whole = facts.earlier.to_us == facts.week.period.from_us
+    stretch = "the week before" if whole else "the same stretch of the week before"
+    return (
+        f"That is {change.text.lstrip('+' + show.MINUS)} {word} than {stretch} ({show.money(facts.before.cost_pusd)})."
+    )
+
+
+def _late_sentences(facts: Facts, now_us: int) -> tuple[str, ...]:
+    sentences = [
+        f"{item.source} has delivered nothing since {show.moment(item.last_us, facts.zone)}: what came later is not "
+        "in these figures."
+        for item in facts.late
+    ]
+    if now_us < facts.week.period.to_us:
+        sentences.append(f"The week is not over: figures up to {show.moment(now_us, facts.zone)}.")
+    return tuple(sentences)
+
+
+def _figures(facts: Facts) -> tuple[Figure, ...]:
+    now, before = facts.now, facts.before
+
+    def moved(value: int | None, old: int | None, *, dollars: bool, good: bool) -> show.Change | None:
+        return None if before is None else show.change(value, old, dollars=dollars, good="down" if good else "none")
+
+    unit, old_unit = now.cost_per_request_pusd, before.cost_per_request_pusd if before else None
+    return (
+        Figure(
+            "Spend",
+            show.money(now.cost_pusd),
+            moved(now.cost_pusd, before.cost_pusd if before else None, dollars=True, good=True),
+        ),
+        Figure(
+            "Requests",
+            show.count(now.requests),
+            moved(now.requests, before.requests if before else None, dollars=False, good=False),
+        ),
+        Figure("Cost per request", show.unit_money(unit), moved(unit, old_unit, dollars=True, good=True)),
+        Figure("Tokens priced", show.percent(now.priced_share)),
+    )
+
+
+def _moved_section(facts: Facts) -> Section | None:
+    """Why spend changed: the parts of the whole change, and the features that moved most; they add up exactly."""
+    if facts.moved is None or not any(move.change for move in facts.moved.rows):
+        return None
+    total = facts.moved.total
+    sentences = [
+        f"{_delta(part)} {word} ({meaning})." for key, word, meaning in FACTORS if (part := getattr(total, key))
+    ]
+    shown, rest = facts.moved.rows[:TOP_MOVES], facts.moved.rows[TOP_MOVES:]
+    rows = [_move_row(cells.text(move.name, href=_feature(facts.view, move.name)), move) for move in shown]
+    if rest:
+        rows.append(_move_row(cells.text(f"other ({len(rest)})"), _added(rest)))
+    return Section(
+        "Why it moved",
+        sentences=(f"Spend changed by {_delta(total.change)}:", *sentences),
+        table=Table("moved", "What moved", MOVE_COLUMNS, tuple(rows), total=_move_row(cells.text("Total"), total)),
+    )
+
+
+MOVE_COLUMNS: Final = (
+    Column("name", "Feature"),
+    Column("now_usd", "This week", "number"),
+    Column("change_usd", "Change", "number"),
+    *(Column(f"{key}_usd", word.capitalize(), "number", meaning) for key, word, meaning in FACTORS),
+)
+
+
+def _move_row(name: Cell, move: Move) -> tuple[Cell, ...]:
+    parts = (getattr(move, key) for key, _, _ in FACTORS)
+    return name, cells.money(move.now_pusd), cells.delta(move.change), *(cells.delta(part) for part in parts)
+
+
+def _added(moves: Sequence[Move]) -> Move:
+    keys = ("before_pusd", "now_pusd", "volume", "mix", "rate", "new", "gone")
+    return Move("", *(sum(getattr(move, key) for move in moves) for key in keys))
+
+
+def _delta(pusd: int) -> str:
+    return f"{'+' if pusd > 0 else show.MINUS}{show.money(abs(pusd))}"
+
+
+def _feature(view: View, name: str) -> str:
+    return f"/?{views.query(replace(views.with_filter(view, 'feature', name), by='model'))}"
+
+
+def _spend_section(session: Session, facts: Facts, ranking: Ranking, now_us: int) -> Section:
+    rows = [
+        _feature_row(cells.text(row.name, href=_feature(facts.view, row.name)), row.figures, ranking.total)
+        for row in ranking.rows
+    ]
+    if ranking.other is not None:
+        rows.append(_feature_row(cells.text(f"other ({ranking.other_n})"), ranking.other, ranking.total))
+    return Section(
+        "Where it went",
+        charts=daily_chart(spend.daily(session, facts.view), facts.zone, now_us),
+        table=Table(
+            "features",
+            "Spend by feature",
+            FEATURE_COLUMNS,
+            tuple(rows),
+            total=_feature_row(cells.text("Total"), ranking.total, ranking.total),
+        ),
+        link=_page(facts.view),
+    )
+
+
+FEATURE_COLUMNS: Final = (
+    Column("name", "Feature"),
+    Column("cost_usd", "Cost", "number"),
+    Column("share", "Share", "number"),
+    Column("requests", "Requests", "number"),
+    Column("cost_per_request_usd", "Per request", "number"),
+)
+
+
+def _feature_row(name: Cell, figures: Figures, total: Figures) -> tuple[Cell, ...]:
+    return (
+        name,
+        Cell(usd_text(figures.cost_pusd), show.money(figures.cost_pusd)),
+        cells.ratio(figures.cost_pusd, total.cost_pusd),
+        cells.count(figures.requests),
+        cells.unit_money(figures.cost_per_request_pusd),
+    )
+
+
+def _features_file(session: Session, facts: Facts) -> Table:
+    """Every feature with its exact cost and what moved it; unknown is empty (no price, or no week before)."""
+    moves = {} if facts.moved is None else {move.name: move for move in facts.moved.rows}
+    ranked = {row.name: row.figures for row in spend.ranking(session, facts.view, top=MAX_FEATURES).rows}
+    names = [*ranked, *(name for name in moves if name not in ranked)]
+    rows = []
+    for name in names:
+        figures, move = ranked.get(name), moves.get(name)
+        rows.append(
+            (
+                cells.text(name),
+                cells.count(0 if figures is None else figures.requests),
+                Cell("0" if figures is None else usd_text(figures.cost_pusd), ""),
+                Cell(None if move is None else usd_text(move.before_pusd), ""),
+                *(
+                    Cell(None if move is None else usd_text(getattr(move, key)), "")
+                    for key in ("change", *(key for key, _, _ in FACTORS))
+                ),
+            )
+        )
+    columns = (
+        Column("feature", "Feature"),
+        Column("requests", "Requests", "number"),
+        *(Column(f"{key}_usd", key, "number") for key in ("cost", "before", "change", *(key for key, _, _ in FACTORS))),
+    )
+    return Table("spend", "Spend by feature", columns, tuple(rows))
+
+
+def _truth_section(session: Session, facts: Facts) -> Section:
+    cover = covered.coverage(session, facts.view)
+    complete = lateness.complete_to(facts.late, facts.week.period)
+    sentences = [
+        f"Complete to {show.moment(complete, facts.zone)}.",
+        f"{show.percent(cover.priced_share)} of tokens have a price; "
+        f"{show.percent(cover.untagged_share)} of spend has no tag or rule that names its feature.",
+    ]
+    names = list(dict.fromkeys(item.model for item in cover.unpriced))
+    if names:
+        more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+        sentences.append(f"A price is missing for {', '.join(names[:5])}{more}.")
+    return Section("How true is this", sentences=tuple(sentences), link=Link("Open Sources", "/sources"))
+
+
+def _silent(facts: Facts, late_by: str) -> Document:
+    """The report of a week without a single request: that is the news."""
+    days = _days(facts.week)
+    return Document(
+        report=REPORT,
+        period=facts.week.name,
+        days=days,
+        subject=f"LLM spend {days}: no logs arrived",
+        title=f"No request was logged {days}",
+        lead=(
+            "Halve holds no request of this week. Either nothing was asked, or the logs do not arrive: the Sources "
+            "page says when each source delivered last.",
+        ),
+        warnings=(late_by,) if late_by else (),
+        figures=(),
+        sections=(),
+        files=(),
+        notes=(f"Days are cut in {facts.zone.key}; the week runs from Monday to Sunday.",),
+        link=Link("Open Sources", "/sources"),
+    )
