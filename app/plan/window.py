@@ -72,7 +72,7 @@ def load(session: Session, from_us: int, to_us: int, zone: str) -> Window:
     session.execute("plan.stream_scope", from_us=from_us, to_us=to_us, paid_only=paid > 0)
     session.execute("plan.stream")
     session.execute("plan.drop", {"rows_of": "stream_scope"})
-    [(requests, unpriced, cost, first_us, last_us, book)] = session.rows("plan.totals")
+    [(requests, unpriced, cost, first_us, last_us, book)] = session.rows("plan.totals", from_us=from_us, to_us=to_us)
     return Window(
         from_us=from_us,
         to_us=to_us,

@@ -4,10 +4,12 @@
 WITH starts AS (
     SELECT feature, template, provider, model_id, start_us / 1000000.0 AS at_s
     FROM (
-        SELECT feature, template, provider, model_id, start_us,
-               start_us - lag(start_us, 1, cast(0 AS BIGINT)) OVER (
-                   PARTITION BY feature, template, provider, model_id ORDER BY start_us, request_key) AS gap_us
-        FROM batch_rows
+        SELECT s.feature, s.template, s.provider, s.model_id, s.start_us,
+               s.start_us - lag(s.start_us, 1, cast(0 AS BIGINT)) OVER (
+                   PARTITION BY s.feature, s.template, s.provider, s.model_id ORDER BY s.start_us, s.request_key
+               ) AS gap_us
+        FROM batch_rows r
+        JOIN stream s ON s.request_key = r.request_key
     ) g
     WHERE gap_us > 60000000
 ),

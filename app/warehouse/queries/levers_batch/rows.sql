@@ -4,8 +4,7 @@
 CREATE OR REPLACE TEMP TABLE batch_rows AS
 WITH ordered AS (
     SELECT
-        s.request_key, s.feature, s.template, s.provider, s.model_id, s.start_us, s.local_us, s.day, s.cost_pusd,
-        s.session_id, s.user_hash, s.prompt_tokens,
+        s.request_key, s.start_us, s.session_id, s.prompt_tokens,
         CASE WHEN s.stream THEN 1 ELSE 0 END AS streamed,
         CASE WHEN s.stream IS NULL THEN 1 ELSE 0 END AS stream_unknown,
         count(*) OVER (PARTITION BY s.session_id) AS session_size,
@@ -17,8 +16,7 @@ WITH ordered AS (
     WINDOW inside AS (PARTITION BY s.session_id ORDER BY s.start_us, s.request_key)
 )
 SELECT
-    request_key, feature, template, provider, model_id, start_us, local_us, day, cost_pusd, user_hash, streamed,
-    stream_unknown,
+    request_key, streamed, stream_unknown,
     CASE WHEN session_id IS NULL OR before_end_us = 0 OR start_us - before_end_us >= 600000000 THEN 0
          WHEN session_size <= 50 OR coalesce(prompt_tokens, before_tokens) >= 0.8 * before_tokens THEN 1
          ELSE 0

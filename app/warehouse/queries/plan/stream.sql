@@ -53,7 +53,6 @@ SELECT
     r.other_pusd,
     r.cost_pusd,
     r.price_row,
-    r.price_book,
     cast(1.0 AS DOUBLE) AS token_ratio
 FROM requests r
 JOIN stream_scope a ON a.request_key = r.request_key

@@ -5,5 +5,5 @@ SELECT
     sum(cast(cost_pusd AS DECIMAL(38, 0))),
     min(start_us),
     max(start_us),
-    max(price_book)
+    (SELECT max(price_book) FROM requests WHERE start_us >= $from_us AND start_us < $to_us)
 FROM stream
