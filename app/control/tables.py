@@ -274,3 +274,43 @@ leases = Table(
     Column("holder", String(64), nullable=False),
     Column("until_us", BigInteger, nullable=False),
 )
+
+api_keys = Table(
+    "api_keys",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("name", String(200), nullable=False),
+    Column("key_hash", String(64), nullable=False, unique=True),
+    Column("scope", String(32), nullable=False),
+    Column("created_us", BigInteger, nullable=False),
+    Column("revoked_us", BigInteger),
+    CheckConstraint("scope IN ('batch')", name="scope"),
+)
+
+batch_files = Table(
+    "batch_files",
+    metadata,
+    Column("id", String(40), primary_key=True),
+    Column("purpose", String(16), nullable=False),
+    Column("name", String(200), nullable=False),
+    Column("bytes", BigInteger, nullable=False),
+    Column("created_us", BigInteger, nullable=False),
+    Column("expires_us", BigInteger, nullable=False),
+    CheckConstraint("purpose IN ('batch', 'batch_output')", name="purpose"),
+    Index("ix_batch_files_expires_us", "expires_us"),
+)
+
+api_batches = Table(
+    "api_batches",
+    metadata,
+    Column("id", String(40), primary_key=True),  # of the job, where the file was good enough for one
+    Column("input_file_id", String(40), nullable=False),
+    Column("endpoint", String(64), nullable=False),
+    Column("completion_window", String(16), nullable=False),
+    Column("notes", Text),  # JSON object of text: the caller's metadata
+    Column("created_us", BigInteger, nullable=False),
+    Column("errors", Text),  # JSON list; then no job was made
+    Column("output_file_id", String(40)),
+    Column("error_file_id", String(40)),
+    Index("ix_api_batches_created_us", "created_us"),
+)
