@@ -104,10 +104,10 @@ class _Pricing:
 
     def analysis(self, found: Sequence[Found], dismissed: frozenset[str], seed: int) -> Analysis:
         clusters, days = self._extent()
-        kept = self._worthwhile(found, days)
+        kept, layouts = self._worthwhile(found, days)
         if not kept:
             return Analysis(self.window, days, seat([]), (), Spread({}, _nothing(clusters), clusters), (), dismissed)
-        engine, layouts = self._engine(kept)
+        engine, layouts = self._engine(kept, layouts)
         outcome = outcomes(engine, engine.players.needed())
         owned = _owners(engine, kept)
         games = _games(outcome, owned)
@@ -124,7 +124,7 @@ class _Pricing:
         whole = -((self.window.from_us - self.window.to_us) // DAY_US)
         return clusters, min((last - first).days + 1, whole)
 
-    def _engine(self, found: Sequence[Found]) -> tuple[Engine, Layouts | None]:
+    def _engine(self, found: Sequence[Found], earlier: Layouts | None = None) -> tuple[Engine, Layouts]:
         accepted = [
             Accepted(lever, tuple(item.candidate for item in found if item.lever is lever)) for lever in self.levers
         ]
@@ -132,13 +132,15 @@ class _Pricing:
         cells = cells_of.fold(self.session, accepted)
         players = seat(accepted)
         layouts = Layouts(self.session, accepted, players, cells)
+        if earlier is not None:
+            layouts.take_over(earlier)
         return Engine(cells, accepted, players, self.lookup, layouts.of), layouts
 
-    def _worthwhile(self, found: Sequence[Found], days: int) -> list[Found]:
-        """The candidates that save enough alone to be worth reading."""
+    def _worthwhile(self, found: Sequence[Found], days: int) -> tuple[list[Found], Layouts | None]:
+        """The candidates that save enough alone to be worth reading, and the layouts replayed on the way."""
         if not found:
-            return []
-        engine, _ = self._engine(found)
+            return [], None
+        engine, layouts = self._engine(found)
         outcome = outcomes(engine, [1 << place for place in range(len(engine.players.all))])
         alone: dict[str, int] = {}
         before: dict[str, int] = {}
@@ -147,14 +149,15 @@ class _Pricing:
                 alone[owner] = alone.get(owner, 0) + max(game.saved[1 << player], 0)
                 before[owner] = before.get(owner, 0) + game.before_pusd
         floor = FLOOR_PUSD_A_DAY * days
-        return [
+        kept = [
             item
             for item in found
             if (saved := alone.get(item.fingerprint, 0)) >= floor
             and saved > FLOOR_SHARE * before.get(item.fingerprint, 0)
         ]
+        return kept, layouts
 
-    def _priced(self, engine: Engine, layouts: Layouts | None, found: Sequence[Found]) -> tuple[Priced, ...]:
+    def _priced(self, engine: Engine, layouts: Layouts, found: Sequence[Found]) -> tuple[Priced, ...]:
         places = _places(engine, found)
         wanted = {item.fingerprint: (places[item.fingerprint][0], item.candidate.evidence) for item in found}
         rows = evidence(self.session, engine, layouts, wanted)

@@ -67,7 +67,7 @@ def _sums(cells: pl.DataFrame, column: str) -> dict[int, dict[str, tuple[float, 
 
 
 def evidence(
-    session: Session, engine: Engine, layouts: Layouts | None, wanted: Mapping[str, tuple[int, Sequence[int]]]
+    session: Session, engine: Engine, layouts: Layouts, wanted: Mapping[str, tuple[int, Sequence[int]]]
 ) -> dict[str, tuple[Evidence, ...]]:
     """Example requests by fingerprint. `wanted`: fingerprint -> (player, request keys)."""
     keys = sorted({key for _, examples in wanted.values() for key in examples})
@@ -77,7 +77,7 @@ def evidence(
     cells = cells_of.decode(cells_of.frame_of(session, "evidence_of"), engine.accepted)
 
     def layout_of(mask: int) -> pl.DataFrame | None:
-        table = None if layouts is None else layouts.table(mask)
+        table = layouts.table(mask)
         if table is None:
             return None
         return session.frame("plan.layout_cells", {"keyed": "evidence_of", "layout": table})
