@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from app.warehouse.store import Session, Warehouse
 
-GROUP_BYTES: Final = 48 * 1024 * 1024
+GROUP_BYTES: Final = 16 * 1024 * 1024  # packed; in memory several times that
 _PROBLEMS: Final = 20
 
 
@@ -158,7 +158,9 @@ def _first_of_each(lines: pl.DataFrame | None) -> pl.DataFrame | None:
     """The lines of each segment from one shard only."""
     if lines is None:
         return None
-    first = lines.group_by("seg_hash").agg(pl.col("shard_no").min())
+    first = lines.filter(pl.col("pos") == 0).group_by("seg_hash").agg(pl.col("shard_no").min())
+    if first.height == lines.select((pl.col("pos") == 0).sum()).item():
+        return lines
     return lines.join(first, on=["seg_hash", "shard_no"], how="semi")
 
 
