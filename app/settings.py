@@ -38,6 +38,11 @@ class Settings:
         "", "HALVE_INGEST_ROOTS", "folders the service may read logs from, separated by ':'; empty allows none"
     )
     prices: str = _setting("", "HALVE_PRICES", "a file of negotiated rates laid over the price book")
+    smtp_url: str = _setting(
+        "", "HALVE_SMTP_URL", "mail server: smtp://user@host:587?password=env:NAME, or a reference to such an address"
+    )
+    mail_from: str = _setting("", "HALVE_MAIL_FROM", "address that reports are sent from")
+    mail_to: str = _setting("", "HALVE_MAIL_TO", "who gets the weekly report, addresses separated by spaces")
 
 
 def load(environment: dict[str, str] | None = None) -> Settings:

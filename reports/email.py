@@ -6,6 +6,7 @@ KB), laid out with tables, its styles written into the elements, and it reads wi
 
 from __future__ import annotations
 
+from base64 import b64encode
 from email.message import EmailMessage
 from email.policy import SMTP
 from email.utils import format_datetime
@@ -80,6 +81,11 @@ def message(
 def charts(document: Document) -> dict[str, Chart]:
     """The charts of a document by name."""
     return {chart.name: chart for section in document.sections for chart in section.charts}
+
+
+def data_address(chart: Chart) -> str:
+    """The picture of a chart as an address that holds it, for HTML that stands alone."""
+    return f"data:image/png;base64,{b64encode(png(chart)).decode()}"
 
 
 def html(document: Document, *, origin: str, pictures: Mapping[str, str], made: bool = False) -> str:

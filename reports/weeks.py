@@ -79,8 +79,13 @@ def due(zone: str, now_us: int, covered: str | None) -> tuple[Week, ...]:
         newest = week_of(newest.first - timedelta(days=7), zone)
     if covered is None:
         return (newest,)
-    weeks = [week_of(newest.first - timedelta(days=7 * back), zone) for back in range(MAX_CAUGHT_UP - 1, -1, -1)]
-    return tuple(week for week in weeks if week.name > covered)
+    return tuple(week for week in reversed(before(newest, MAX_CAUGHT_UP)) if week.name > covered)
+
+
+def before(newest: Week, count: int) -> tuple[Week, ...]:
+    """`count` weeks up to `newest`, the newest first."""
+    zone = newest.period.zone
+    return tuple(week_of(newest.first - timedelta(days=7 * back), zone) for back in range(count))
 
 
 def moment(at_us: int) -> datetime:

@@ -16,6 +16,8 @@ from app.control.tables import outbox
 from app.core.errors import NotFoundError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from sqlalchemy import Engine
 
 State = Literal["queued", "sending", "sent", "archived", "failed"]
@@ -24,6 +26,7 @@ MINUTE_US: Final = 60_000_000
 LEASE_US: Final = 10 * MINUTE_US
 """Longer than any sender may take with one mail: its time-outs are shorter."""
 BACK_OFF_US: Final = (1 * MINUTE_US, 5 * MINUTE_US, 30 * MINUTE_US, 120 * MINUTE_US, 480 * MINUTE_US)
+LATE_US: Final = 60 * MINUTE_US
 SCHEDULED: Final = "schedule"
 
 
@@ -58,25 +61,31 @@ class Letter:
     subject: str | None
     error: str | None
 
+    @property
+    def is_late(self) -> bool:
+        """Whether the schedule wanted it more than LATE_US before it was made."""
+        return self.due_us is not None and self.created_us - self.due_us > LATE_US
+
 
 def add(
     engine: Engine,
+    recipients: Mapping[str, str],
     *,
     report: str,
     period: str,
-    recipient: str,
-    message_id: str,
     now_us: int,
     occasion: str = SCHEDULED,
     due_us: int | None = None,
-) -> bool:
-    """Queue a mail; False where the same mail is there already, whatever became of it."""
+) -> int:
+    """Queue a mail for each recipient (address to Message-ID), all or none; how many were new.
+
+    A mail that is there already stays as it is, whatever became of it.
+    """
+    same = (outbox.c.report == report, outbox.c.period == period, outbox.c.occasion == occasion)
     values = {
         "report": report,
         "period": period,
-        "recipient": recipient,
         "occasion": occasion,
-        "message_id": message_id,
         "state": "queued",
         "attempts": 0,
         "created_us": now_us,
@@ -85,18 +94,22 @@ def add(
     }
     try:
         with engine.begin() as connection:
-            connection.execute(sa.insert(outbox).values(**values))
+            known = set(connection.scalars(sa.select(outbox.c.recipient).where(*same)))
+            new = [
+                {**values, "recipient": recipient, "message_id": message_id}
+                for recipient, message_id in recipients.items()
+                if recipient not in known
+            ]
+            if new:
+                connection.execute(sa.insert(outbox), new)
     except sa.exc.IntegrityError:
-        return False
-    return True
+        return 0  # another process queued the same mails between the question and the answer
+    return len(new)
 
 
 def claim(engine: Engine, now_us: int) -> Letter | None:
     """The next mail that is due, held by this caller alone for LEASE_US; None where nothing is due."""
-    due = sa.or_(
-        sa.and_(outbox.c.state == "queued", outbox.c.next_try_us <= now_us),
-        sa.and_(outbox.c.state == "sending", outbox.c.lease_us <= now_us),
-    )
+    due = _due(now_us)
     with engine.connect() as connection:
         waiting = connection.scalars(sa.select(outbox.c.id).where(due).order_by(outbox.c.id)).all()
     for number in waiting:
@@ -109,6 +122,13 @@ def claim(engine: Engine, now_us: int) -> Letter | None:
         if taken.rowcount:
             return one(engine, number)
     return None
+
+
+def _due(now_us: int) -> sa.ColumnElement[bool]:
+    return sa.or_(
+        sa.and_(outbox.c.state == "queued", outbox.c.next_try_us <= now_us),
+        sa.and_(outbox.c.state == "sending", outbox.c.lease_us <= now_us),
+    )
 
 
 def done(engine: Engine, letter: Letter, state: Literal["sent", "archived"], *, subject: str, now_us: int) -> None:
@@ -143,6 +163,12 @@ def _finish(engine: Engine, letter: Letter, **values: object) -> None:
             )
             .values(**values)
         )
+
+
+def waiting(engine: Engine, now_us: int) -> bool:
+    """Whether a mail could be claimed now: a cheap look."""
+    with engine.connect() as connection:
+        return bool(connection.scalar(sa.select(sa.exists().where(_due(now_us)))))
 
 
 def one(engine: Engine, number: int) -> Letter:

@@ -26,6 +26,31 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
+class ReportDesk:
+    """What the Reports page can ask for. Weeks are named `2026-W47`; a wrong name or address raises a UsageError.
+
+    Attributes:
+        weeks: (now in microseconds UTC) weeks that can be shown, the newest first, each with its days in words.
+        preview: (week) the mail of that week as a page for a frame, as the figures are now.
+        text: (week) its text part.
+        picture: (week, chart) a chart of it as PNG.
+        file: (number in the archive) the mail as it was made, an .eml file.
+        send: (week, address) queues the report for one reader; False where it waits already.
+        recipients: who gets the report each week.
+        missing: what must be set before mail goes out, empty where nothing is missing.
+    """
+
+    weeks: Callable[[int], tuple[tuple[str, str], ...]]
+    preview: Callable[[str], str]
+    text: Callable[[str], str]
+    picture: Callable[[str, str], bytes]
+    file: Callable[[int], bytes]
+    send: Callable[[str, str], bool]
+    recipients: tuple[str, ...]
+    missing: str
+
+
+@dataclass(frozen=True, slots=True)
 class Commands:
     """Deeds by name. Each raises an error of app.core.errors whose text a page shows.
 
@@ -38,6 +63,7 @@ class Commands:
         upload_log: (file name, stream) stores an uploaded log for reading and says in a sentence what it did.
         run_analysis: starts an analysis in the background; a second call while one runs does nothing.
         set_billing: (source, billing) what the user says about how a source is billed.
+        reports: the weekly report; None where this service makes none.
     """
 
     dismiss_finding: Callable[[str, str, int | None], None]
@@ -48,3 +74,4 @@ class Commands:
     upload_log: Callable[[str, BinaryIO], str]
     run_analysis: Callable[[], None]
     set_billing: Callable[[str, str], None]
+    reports: ReportDesk | None = None
