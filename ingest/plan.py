@@ -93,15 +93,15 @@ class Plan:
                 batch.append(chunk)
                 size += chunk.byte_to - chunk.byte_from
                 if size >= CHUNK_BYTES:
-                    yield _task(batch)
+                    yield _task(batch, self.choice)
                     batch, size = [], 0
         if batch:
-            yield _task(batch)
+            yield _task(batch, self.choice)
 
     def _chunks(self, found: Found) -> Iterator[Chunk]:
         status = found.path.stat() if found.path.exists() else None
         entries = self.ledger.entries(str(found.path))
-        if status is not None and _unchanged(entries, status, self.choice):
+        if status is not None and self.choice.column_map is None and _unchanged(entries, status, self.choice):
             self.skipped += 1
             return
         self.files += 1
@@ -115,7 +115,9 @@ class Plan:
             if base is not None:
                 yield base
             return
-        for chunk in _cut(base, _standing(entries, base)):
+        # With a column map everything is read: the ledger does not say by which map it was read before.
+        taken = [] if self.choice.column_map is not None else _standing(entries, base)
+        for chunk in _cut(base, taken):
             if not self.growing:
                 yield chunk
             elif chunk.settled_to > chunk.byte_from:
@@ -305,7 +307,7 @@ def _head(path: Path, size: int = HEAD_HASHED) -> tuple[int, int]:
     return len(data), hash64(data)
 
 
-def _task(chunks: list[Chunk]) -> Task:
+def _task(chunks: list[Chunk], choice: Choice) -> Task:
     """A task whose name says exactly what is read, so that the same shard is never written under two names."""
     unknown = any(chunk.format == UNKNOWN for chunk in chunks)
     text = repr(
@@ -323,5 +325,6 @@ def _task(chunks: list[Chunk]) -> Task:
             for one in chunks
         ]
     )
-    salt = os.urandom(8).hex() if unknown else ""
+    mapped = "" if choice.column_map is None else choice.column_map.text()
+    salt = os.urandom(8).hex() if unknown else mapped
     return Task(f"{hash64((text + salt).encode()) & (2**64 - 1):016x}", list(chunks))

@@ -15,6 +15,7 @@ from made_logs import call, line, lines, make_store
 from app.warehouse.merge import Unpriced
 from app.warehouse.texts import drop_unshared
 from ingest.connectors.watch import WatchedFolder
+from ingest.formats.column_map import from_argument
 from ingest.inbox import take_inbox
 from ingest.pipeline import write_shards
 from ingest.quarantine import quarantined, replay_quarantine
@@ -367,3 +368,15 @@ def test_a_place_that_could_be_read_later_leaves_the_quarantine(store: Store, tm
         file.write(last[80:])
     store.ingest(log, format_name="openai_chat")
     assert store.rows("SELECT line FROM quarantine") == [(1,)]
+
+
+def test_another_column_map_reads_an_unchanged_file_again(store: Store, tmp_path: Path) -> None:
+    table = tmp_path / "a.csv"
+    table.write_text("when,in,out,extra\n2026-03-02T10:00:00Z,10,5,7\n")
+    first = from_argument("timestamp=when, input_tokens=in")
+    assert store.ingest(table, column_map=first).stored == 1
+    assert store.ingest(table, column_map=first).updated == 0
+    assert (
+        store.ingest(table, column_map=from_argument("timestamp=when, input_tokens=in, output_tokens=out")).updated == 1
+    )
+    assert store.rows("SELECT tok_input, tok_output FROM requests") == [(10, 5)]
