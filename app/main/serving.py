@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import signal
 import socket
 from dataclasses import replace
 from typing import TYPE_CHECKING, BinaryIO
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 
 MAX_UPLOAD_BYTES = 2 * 1024**3
 COPY_BYTES = 1 << 20
+STOP_S = 5
+"""How long a stopping service waits for answers that are still being written, such as progress streams."""
 
 
 def serve(settings: Settings, *, new_token: bool = False) -> None:
@@ -126,13 +129,27 @@ def _run(
 
 async def _both(dashboard: object, local: object, door: socket.socket, socket_path: Path) -> None:
     """Serve the dashboard and the socket in one loop until a signal ends the first."""
-    public = uvicorn.Server(uvicorn.Config(dashboard, log_level="warning", server_header=False))  # type: ignore[arg-type]
+    config = uvicorn.Config(dashboard, log_level="warning", server_header=False, timeout_graceful_shutdown=STOP_S)  # type: ignore[arg-type]
+    public = _UntilSignal(config)
     private = _Quiet(uvicorn.Config(local, log_level="warning", lifespan="off"))  # type: ignore[arg-type]
     with _private_socket(socket_path) as inner:
         beside = asyncio.create_task(private.serve(sockets=[inner]))
         await public.serve(sockets=[door])
         private.should_exit = True
         await beside
+
+
+class _UntilSignal(uvicorn.Server):
+    """Ends at a signal without raising it once more: what is open is then closed in order, and the exit code is 0."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        before = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
 
 class _Quiet(uvicorn.Server):
@@ -164,7 +181,13 @@ def _listening(host: str, port: int) -> Iterator[socket.socket]:
 def _private_socket(path: Path) -> Iterator[socket.socket]:
     path.unlink(missing_ok=True)
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as inner:
-        inner.bind(str(path))
+        try:
+            inner.bind(str(path))
+        except OSError as error:
+            raise UnavailableError(
+                f"The socket {path} cannot be made: {error.strerror or error}. Name a data folder with a short path on "
+                "a local disk with HALVE_DATA_DIR."
+            ) from error
         path.chmod(0o600)
         inner.listen(16)
         try:
@@ -233,4 +256,5 @@ def _copy(stream: BinaryIO, out: BinaryIO) -> bool:
     return True
 
 
-logging.getLogger("apscheduler").setLevel(logging.WARNING)
+# A step that is still busy when its next turn comes is no fault worth a warning.
+logging.getLogger("apscheduler").setLevel(logging.ERROR)

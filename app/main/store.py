@@ -7,6 +7,7 @@ The service owns the warehouse while it runs. Commands then leave their work in 
 from __future__ import annotations
 
 import shutil
+from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,7 @@ from ingest.connectors.secret_reference import read_secret
 from ingest.pipeline import ingest_paths, write_shards
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from app.settings import Settings
@@ -33,18 +34,35 @@ if TYPE_CHECKING:
 SOCKET = "halve.sock"
 
 
-def service_client(settings: Settings) -> httpx2.Client | None:
-    """A client of the running service over its socket; None where no service answers."""
+@contextmanager
+def service_client(settings: Settings) -> Iterator[httpx2.Client | None]:
+    """A client of the running service over its socket; None where no service answers.
+
+    Raises:
+        UnavailableError: the service answered and then failed.
+    """
     path = settings.data_dir / SOCKET
     if not path.exists():
-        return None
-    client = httpx2.Client(transport=httpx2.HTTPTransport(uds=str(path)), base_url="http://localhost", timeout=30)
+        yield None
+        return
+    door = httpx2.HTTPTransport(uds=str(path))
+    with httpx2.Client(transport=door, base_url="http://localhost", timeout=30) as client:
+        if not _answers(client):
+            yield None
+            return
+        try:
+            yield client
+        except httpx2.HTTPError as error:
+            raise UnavailableError(
+                f"The running service did not do it: {error}. See what it printed, or stop it and repeat the command."
+            ) from error
+
+
+def _answers(client: httpx2.Client) -> bool:
     try:
-        client.get("/healthz").raise_for_status()
+        return client.get("/healthz").is_success
     except (httpx2.HTTPError, OSError):
-        client.close()
-        return None
-    return client
+        return False
 
 
 def ingest(
@@ -59,9 +77,9 @@ def ingest(
 ) -> dict[str, Any]:
     """Read logs into the data folder; through the inbox where a service is running."""
     make_folder(settings.data_dir)
-    client = service_client(settings)
-    if client is not None:
-        client.close()
+    with service_client(settings) as client:
+        running = client is not None
+    if running:
         shards = write_shards(
             paths,
             settings.data_dir,
@@ -96,9 +114,8 @@ def stored_plan(settings: Settings) -> dict[str, Any]:
     Raises:
         NotFoundError: nothing was analysed yet.
     """
-    client = service_client(settings)
-    if client is not None:
-        with client:
+    with service_client(settings) as client:
+        if client is not None:
             answer = client.get("/plan")
             if answer.status_code == httpx2.codes.NOT_FOUND:
                 raise NotFoundError(_NO_PLAN)
@@ -161,9 +178,8 @@ def set_billing(settings: Settings, name: str, billing: str) -> None:
     Raises:
         NotFoundError: no logs came from a source of that name.
     """
-    client = service_client(settings)
-    if client is not None:
-        with client:
+    with service_client(settings) as client:
+        if client is not None:
             answer = client.post("/billing", data={"source": name, "billing": billing})
             if answer.status_code == httpx2.codes.NOT_FOUND:
                 raise NotFoundError(f"No logs came from a source named {name!r}.")
@@ -209,9 +225,9 @@ def backup(settings: Settings, to: Path) -> str:
     """
     if to.exists() and any(to.iterdir()):
         raise UsageError(f"{to} is not empty. Name a new folder, so that no older backup is overwritten.")
-    client = service_client(settings)
-    if client is not None:
-        client.close()
+    with service_client(settings) as client:
+        running = client is not None
+    if running:
         raise UnavailableError("The service is running and holds the warehouse. Stop it, back up, start it again.")
     with opened(settings) as runtime:
         upkeep.checkpoint(runtime.warehouse)

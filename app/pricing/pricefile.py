@@ -61,7 +61,7 @@ def _parse_csv(name: str, text: str) -> Overlay:
         if None in row:
             raise InputError(f"{where}: more values than the heading has names. Correct that line of the price file.")
         try:
-            part = overlay_from_rows([row], name=where)
+            part = overlay_from_rows([{**row, "source": row.get("source") or where}], name=where)
         except InputError as error:
             raise InputError(str(error).replace(f"{where}, row 1", where)) from None
         rules += part.rules

@@ -10,10 +10,8 @@ import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
-from click.testing import CliRunner
 
-from app.cli import main
-from tests.cli.halve_command import Answer, environment, free_port, halve, service
+from tests.cli.halve_command import free_port, halve, inside, service
 from tests.ingest.made_logs import line, lines
 
 if TYPE_CHECKING:
@@ -37,16 +35,6 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("logs")
     (folder / "calls.jsonl").write_text(lines(range(20)), encoding="utf-8")
     return folder
-
-
-def inside(home: Path, *arguments: object, **values: str) -> Answer:
-    """The command in this process."""
-    runner = CliRunner()
-    given = environment(home, **values)
-    unset = dict.fromkeys(name for name in os.environ if name.startswith("HALVE_") and name not in given)
-    done = runner.invoke(main, [str(argument) for argument in arguments], env={**unset, **given})
-    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
-    return Answer(done.exit_code, done.stdout, done.stderr)
 
 
 @pytest.mark.parametrize("command", ["analyze", "inspect", "ingest", "replay --ttl 5m"])
