@@ -304,23 +304,23 @@ def record_outcomes(engine: sa.Engine, job_id: str, outcomes: Iterable[ItemOutco
     flush()
 
 
-def settle_part(engine: sa.Engine, part: Part, *, rest: ItemOutcome | None, **changes: Any) -> None:
-    """Settle a part; its items that have no outcome yet take that of `rest` (its `seq` is not looked at)."""
+def settle_part(engine: sa.Engine, part: Part, *, open_to: ItemState | None = None, **changes: Any) -> None:
+    """Settle a part; the items that it holds still open go to `open_to` in the same transaction."""
     with engine.begin() as connection:
-        if rest is not None:
+        if open_to is not None:
             connection.execute(
                 sa.update(batch_items)
-                .where(
-                    batch_items.c.job_id == part.job_id,
-                    batch_items.c.part == part.number,
-                    batch_items.c.state == "submitted",
-                )
-                .values(state=rest.state, http_status=rest.http_status, error_code=rest.error_code, error=rest.error)
+                .where(_open_items_of(part))
+                .values(state=open_to, error_code=changes.get("error_code"), error=changes.get("error"))
             )
         connection.execute(
             sa.update(batch_parts)
             .where(batch_parts.c.job_id == part.job_id, batch_parts.c.number == part.number)
-            .values(state="settled", next_us=NEVER_US, **_encoded(changes))
+            .values(
+                state="settled",
+                next_us=NEVER_US,
+                **_encoded({name: value for name, value in changes.items() if name != "error_code"}),
+            )
         )
 
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from app.core.usage import Rejected, Status, UsageEvent
-from ingest.formats.envelope import Exchange
-from ingest.formats.exchanges import event_of
+from ingest.formats.batch_lines import complete, read_exchange, unanswered
 from ingest.formats.format import Format
 from ingest.formats.openai_chat import error_text
 
@@ -36,15 +35,14 @@ def parse(record: Any, _origin: Origin) -> Iterator[UsageEvent | Rejected]:
         return
     kind, message = result.get("type"), result.get("message")
     if kind == "succeeded" and type(message) is dict:
-        item = event_of(Exchange(None, {"type": "message", "content": None, **message}, None, {}))
+        item = read_exchange(record, {"type": "message", "content": None, **message})
     elif type(kind) is str and kind in _FAILED:
-        item = UsageEvent(provider="anthropic", status=_FAILED[kind], not_billed=True, error=_error(result))
+        item = unanswered(record)
+        item.provider, item.status, item.not_billed, item.error = "anthropic", _FAILED[kind], True, _error(result)
     else:
         item = Rejected("a batch result of an unknown type")
     if type(item) is UsageEvent:
-        item.is_batch = True
-        item.source_record = item.source_record or str(record["custom_id"])
-        item.tags = {"custom_id": str(record["custom_id"])}
+        complete(item, record)
     yield item
 
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from app.core.usage import Rejected, UsageEvent
-from ingest.formats.envelope import Exchange
-from ingest.formats.exchanges import event_of
-from ingest.formats.fields import integer, table, text
+from ingest.formats.batch_lines import complete, read_exchange, unanswered
+from ingest.formats.fields import integer, table
 from ingest.formats.format import Format
 from ingest.formats.openai_chat import error_text
 
@@ -37,12 +36,10 @@ def parse(record: Any, _origin: Origin) -> Iterator[UsageEvent | Rejected]:
     body = response.get("body")
     http = integer(response.get("status_code"))
     answered = type(body) is dict and http is not None and http < 400
-    item = event_of(Exchange(None, body, None, {})) if answered else UsageEvent()
+    item = read_exchange(record, body) if answered else unanswered(record)
     if type(item) is UsageEvent:
-        item.is_batch = True
         item.http_status = http
-        item.source_record = text(record.get("id")) or text(record["custom_id"])
-        item.tags = {**(item.tags or {}), "custom_id": str(record["custom_id"])}
+        complete(item, record)
         if not answered:
             _refuse(item, record.get("error"), body)
     yield item

@@ -1,0 +1,1 @@
+"""The dialects, one file each."""

@@ -1,0 +1,132 @@
+"""Anthropic's message batches: one call with all requests, one stream of results.
+
+Limits as documented for message batches (2026): 100,000 rows, 256 MB, 24 h, results kept 29 days from creation. We
+keep a batch far smaller: its rows travel in one JSON document that the SDK holds in memory. A batch carries no
+metadata, so one whose answer got lost is known by its time and size, and proved by the ids of its results.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+import anthropic
+from anthropic import Anthropic
+
+from app.batch.dialect import OBJECT
+from app.batch.dialects.anthropic import DIALECT
+from app.batch.provider import DAY_US, Connection, Limits, Mark, Provider, Standing, byte_lines
+from app.batch.providers.sdk import TIMEOUT, in_our_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+    from pathlib import Path
+
+    from anthropic.types.messages import MessageBatch
+
+    from app.batch.provider import Account
+
+BASE_URL: Final = "https://api.anthropic.com"
+PAGE: Final = 100
+CLOCKS_APART_US: Final = 300_000_000
+RESULTS: Final = "results"
+
+
+@contextmanager
+def connect(account: Account) -> Iterator[Connection]:
+    """An account's message batches; the client is closed at the end."""
+    with (
+        account.http() as http,
+        Anthropic(
+            api_key=account.key,
+            base_url=account.base_url or BASE_URL,
+            http_client=http,
+            max_retries=0,
+            timeout=TIMEOUT,
+        ) as client,
+    ):
+        yield Connection(
+            submit=partial(_submit, client),
+            find=partial(_find, client),
+            poll=partial(_poll, client),
+            results=partial(_results, client),
+            cancel=partial(_cancel, client),
+        )
+
+
+def _submit(client: Anthropic, path: Path, _mark: Mark) -> Standing:
+    with path.open("rb") as stream:
+        requests = [OBJECT.decode(line) for line in stream]
+    with in_our_words(anthropic.APIError, "Creating the batch", creates=True):
+        return _standing(client.messages.batches.create(requests=requests))  # type: ignore[arg-type]  # as given
+
+
+def _find(client: Anthropic, mark: Mark) -> list[Standing]:
+    """Batches of the right size and age, oldest first. The list comes newest first."""
+    found = []
+    with in_our_words(anthropic.APIError, "Listing the batches"):
+        for batch in client.messages.batches.list(limit=PAGE):
+            if _us(batch.created_at) < mark.since_us - CLOCKS_APART_US:
+                break
+            if _size(batch) == mark.items:
+                found.append(_standing(batch))
+    return found[::-1]
+
+
+def _poll(client: Anthropic, batch_id: str) -> Standing:
+    with in_our_words(anthropic.APIError, f"Asking for batch {batch_id}"):
+        return _standing(client.messages.batches.retrieve(batch_id))
+
+
+def _results(client: Anthropic, standing: Standing) -> Iterator[bytes]:
+    with (
+        in_our_words(anthropic.APIError, f"Downloading results of batch {standing.batch_id}"),
+        client.messages.batches.with_streaming_response.results(standing.batch_id) as response,
+    ):
+        yield from byte_lines(response.iter_bytes())
+
+
+def _cancel(client: Anthropic, batch_id: str) -> None:
+    with in_our_words(anthropic.APIError, f"Cancelling batch {batch_id}"):
+        client.messages.batches.cancel(batch_id)
+
+
+def _standing(batch: MessageBatch) -> Standing:
+    counts = batch.request_counts
+    ended = batch.processing_status == "ended"
+    return Standing(
+        batch_id=batch.id,
+        # How it ended is said by the results, line by line.
+        ended="completed" if ended else None,
+        done=counts.succeeded + counts.errored + counts.canceled + counts.expired,
+        created_us=_us(batch.created_at),
+        ended_us=None if batch.ended_at is None else _us(batch.ended_at),
+        expires_us=_us(batch.expires_at),
+        files=(RESULTS,) if batch.results_url else (),
+    )
+
+
+def _size(batch: MessageBatch) -> int:
+    counts = batch.request_counts
+    return counts.processing + counts.succeeded + counts.errored + counts.canceled + counts.expired
+
+
+def _us(at: datetime) -> int:
+    return int(at.timestamp() * 1_000_000)
+
+
+PROVIDER: Final = Provider(
+    name="anthropic",
+    title="Anthropic message batches",
+    dialect=DIALECT,
+    limits=Limits(rows=100_000, bytes=24_000_000, one_model=False),
+    window_us=DAY_US,
+    kept_us=28 * DAY_US,
+    listing_us=120_000_000,
+    marks=False,
+    default_key="env:ANTHROPIC_API_KEY",
+    default_host="api.anthropic.com",
+    connect=connect,
+)

@@ -1,0 +1,76 @@
+"""What both official SDKs share: time-outs, no retries of their own, and their errors in our words.
+
+Their own retries are off: a second create after a lost answer would pay twice. Whether to ask again is decided above.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any, Final
+
+import httpx2
+
+from app.batch.provider import BusyError, RefusedError, UnclearError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+TIMEOUT: Final = httpx2.Timeout(connect=10.0, read=120.0, write=120.0, pool=10.0)
+SPENT: Final = ("insufficient_quota", "billing_hard_limit_reached", "enforced_spend_limit_reached")
+"""Codes of a 429 that no short pause mends: the account's limit is used up."""
+
+
+@contextmanager
+def in_our_words(api_error: type[Exception], what: str, *, creates: bool = False) -> Iterator[None]:
+    """Turn an SDK's error into RefusedError, BusyError or, where the call creates something, UnclearError.
+
+    `api_error` is the root of the SDK's errors; both give status errors `status_code`, `response` and `body`.
+    """
+    try:
+        yield
+    except (api_error, httpx2.HTTPError) as error:
+        raise _translated(error, what, creates=creates) from error
+
+
+def _translated(error: Exception, what: str, *, creates: bool) -> Exception:
+    status = getattr(error, "status_code", None)
+    if status is None:
+        told = f"{what}: no answer ({type(error).__name__})"
+        # A connection that never stood carried nothing.
+        never_sent = isinstance(error.__cause__ or error, (httpx2.ConnectError, httpx2.ConnectTimeout))
+        return UnclearError(told) if creates and not never_sent else BusyError(told)
+    code, message = _said(error)
+    told = f"{what}: status {status}, {message}"
+    if status == 429:
+        headers = getattr(getattr(error, "response", None), "headers", {})
+        return BusyError(told, "quota" if code in SPENT else "throttled", _retry_after_s(headers.get("retry-after")))
+    if status >= 500 or status in (408, 409):
+        return UnclearError(told) if creates else BusyError(told)
+    return RefusedError(told, code)
+
+
+def _said(error: Exception) -> tuple[str | None, str]:
+    body: Any = getattr(error, "body", None)
+    if isinstance(body, dict) and isinstance(body.get("error"), dict):
+        body = body["error"]
+    if isinstance(body, dict):
+        code = body.get("code") or body.get("type")
+        return (str(code) if code else None), str(body.get("message") or code or "no reason given")[:300]
+    return None, str(error)[:300]
+
+
+def _retry_after_s(text: str | None) -> float | None:
+    """Seconds of a Retry-After header, which holds a number or a date."""
+    if text is None:
+        return None
+    try:
+        return max(0.0, float(text))
+    except ValueError:
+        pass
+    try:
+        at = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    return max(0.0, (at - datetime.now(UTC)).total_seconds()) if at.tzinfo else None
