@@ -104,14 +104,15 @@ def service(data_dir: Path) -> Iterator[str]:
             line = process.stdout.readline()
             link = re.search(r"http://\S+", line)
             assert link is not None, line + process.stdout.read()
-            wait_for(lambda: _answers(port), "the service answers")
+            wait_for(lambda: _answers(port) and (data_dir / "halve.sock").exists(), "the service answers")
             yield link.group()
         finally:
             process.send_signal(signal.SIGTERM)
             try:
-                process.wait(20)
+                process.wait(START_S)
             except subprocess.TimeoutExpired:
                 process.kill()
+        assert process.returncode == 0, "a stopped service has done what it should"
 
 
 def _answers(port: int) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import stat
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -211,23 +212,24 @@ def test_sources_are_added_and_listed_without_their_secrets(tmp_path: Path) -> N
 def test_the_service_takes_what_ingest_hands_over_and_answers_on_its_socket(tmp_path: Path, logs: Path) -> None:
     data = tmp_path / "data"
     with service(data):
-        halve(data, "plan").failed(1, "Nothing was analysed yet")
+        inside(data, "plan").failed(1, "Nothing was analysed yet")
         handed = halve(data, "ingest", "--json", logs)
         assert handed.code == 0, handed
         assert handed.json["handed_to_service"] is True
         assert handed.json["shards"] > 0
 
         def planned() -> Answer | None:
-            answer = halve(data, "plan", "--json")
+            answer = inside(data, "plan", "--json")
             return answer if answer.code == 0 else None
 
         plan = wait_for(planned, "a first plan is made of the rows that were handed over").json
         assert Decimal(plan["before_usd"]) > 0
-        assert "Joint saving" in halve(data, "plan").out
-        halve(data, "sources", "billing", "nobody", "api").failed(1, "nobody")
-        assert halve(data, "sources", "billing", "openai_chat", "subscription").code == 0
-        assert halve(data, "ingest", logs).code == 0, "the same logs again, for the service to pass over"
-        wait_for(lambda: not list((data / "inbox").iterdir()), "the inbox is empty")
-    document = halve(data, "analyze", "--json").json
+        assert "Joint saving" in inside(data, "plan").out
+        inside(data, "sources", "billing", "nobody", "api").failed(1, "nobody")
+        assert inside(data, "sources", "billing", "openai_chat", "subscription").code == 0
+        assert inside(data, "ingest", logs).code == 0, "the same logs again, for the service to pass over"
+        wait_for(lambda: not list((data / "inbox").glob("[!.]*")), "the inbox is empty")
+        assert stat.S_IMODE((data / "halve.sock").stat().st_mode) == 0o600
+    document = inside(data, "analyze", "--json").json
     assert (document["requests"], document["basis"]) == (52, "list-price value")
     assert not (data / "halve.sock").exists()
