@@ -318,6 +318,34 @@ def sources_billing(name: str, billing: str) -> None:
     click.echo(f"{name} is billed as {billing}.")
 
 
+@main.group()
+def report() -> None:
+    """The weekly savings report."""
+
+
+week_option = click.option("--week", default="", metavar="YYYY-Www", help="The week (default: the last complete one).")
+
+
+@report.command("show")
+@week_option
+@click.option("--format", "form", type=click.Choice(["text", "html", "eml"]), default="text", show_default=True)
+def report_show(week: str, form: str) -> None:
+    """Print the report of a week as the figures are now: as text, as HTML that stands alone, or as the mail itself."""
+    from app.main import report_commands
+
+    click.echo(report_commands.command_show(_settings(), week=week, form=form), nl=False)
+
+
+@report.command("send")
+@week_option
+@click.option("--to", required=True, metavar="ADDRESS", help="Who gets it.")
+def report_send(week: str, to: str) -> None:
+    """Send the report of a week to one address now; without a mail server it is written to the archive."""
+    from app.main import report_commands
+
+    click.echo(report_commands.command_send(_settings(), week=week, to=to))
+
+
 @main.command()
 def migrate() -> None:
     """Bring both stores of the data folder to this version's schema."""

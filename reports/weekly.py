@@ -198,9 +198,8 @@ def _compared(facts: Facts) -> str:
     word = "more" if change.arrow == "▲" else "less"
     whole = facts.earlier.to_us == facts.week.period.from_us
     stretch = "the week before" if whole else "the same stretch of the week before"
-    return (
-        f"That is {change.text.lstrip('+' + show.MINUS)} {word} than {stretch} ({show.money(facts.before.cost_pusd)})."
-    )
+    amount = change.text.replace("+", "").replace(show.MINUS, "")
+    return f"That is {amount} {word} than {stretch} ({show.money(facts.before.cost_pusd)})."
 
 
 def _late_sentences(facts: Facts, now_us: int) -> tuple[str, ...]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI, Form
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, Response
 
 from app.core.errors import HalveError, NotFoundError
+from app.main import report_commands
 from app.main.refresh import now_us
 from app.plan import store as plan_store
 from app.plan.result import plan_document
@@ -17,9 +18,10 @@ if TYPE_CHECKING:
     from fastapi import Request
 
     from app.main.runtime import Runtime
+    from app.settings import Settings
 
 
-def create_local_api(runtime: Runtime) -> FastAPI:
+def create_local_api(runtime: Runtime, settings: Settings) -> FastAPI:
     """The application behind the socket."""
     api = FastAPI(title="Halve, local", docs_url=None, redoc_url=None, openapi_url=None)
 
@@ -38,6 +40,14 @@ def create_local_api(runtime: Runtime) -> FastAPI:
     def billing(source: str = Form(), billing: str = Form()) -> dict[str, str]:
         upkeep.set_billing(runtime.warehouse, source, billing)
         return {"status": "ok"}
+
+    @api.get("/report")
+    def report(week: str = "", form: str = "text") -> Response:
+        return Response(report_commands.shown(runtime, settings, week, form), media_type="application/octet-stream")
+
+    @api.post("/report/send")
+    def send_report(to: str = Form(), week: str = Form("")) -> dict[str, str]:
+        return {"said": report_commands.send(runtime, settings, week, to)}
 
     @api.exception_handler(HalveError)
     def told(_request: Request, error: HalveError) -> JSONResponse:

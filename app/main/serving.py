@@ -19,6 +19,7 @@ from app.control import access
 from app.control import findings as decisions
 from app.core.errors import UnavailableError, UsageError
 from app.core.hashing import hash64
+from app.main import jobs, reporting
 from app.main.background import Background
 from app.main.local_api import create_local_api
 from app.main.refresh import now_us
@@ -73,6 +74,8 @@ def demo(settings: Settings, *, requests: int, seed: int, serving: bool) -> None
         host_names="127.0.0.1 localhost",
         public_origin="",
         zone=ZONE.key if settings.zone == "UTC" else settings.zone,
+        smtp_url="",  # reports on made data stay in the archive
+        mail_to="",
     )
 
     def make(work: Background) -> None:
@@ -91,7 +94,7 @@ def demo(settings: Settings, *, requests: int, seed: int, serving: bool) -> None
         return
     with _listening(own.host, own.port) as door, opened(own) as runtime:
         click.echo(f"Open http://{own.host}:{own.port}  (made data, no access token; Ctrl-C stops)")
-        work = Background(runtime, own)
+        work = Background(runtime, own, made=True)
         _run(runtime, own, work, door, demo=True, first=lambda: make(work))
 
 
@@ -110,7 +113,7 @@ def _run(
     deps = Deps(
         warehouse=runtime.warehouse,
         control=runtime.control,
-        commands=commands(runtime, work),
+        commands=commands(runtime, work, demo=demo),
         zone=settings.zone,
         now=now_us,
         allowed_hosts=names,
@@ -122,7 +125,7 @@ def _run(
     if first is not None:
         work.soon(first, "demo")
     try:
-        asyncio.run(_both(create_app(deps), create_local_api(runtime), door, runtime.data_dir / SOCKET))
+        asyncio.run(_both(create_app(deps), create_local_api(runtime, settings), door, runtime.data_dir / SOCKET))
     finally:
         work.stop()
 
@@ -196,7 +199,7 @@ def _private_socket(path: Path) -> Iterator[socket.socket]:
             path.unlink(missing_ok=True)
 
 
-def commands(runtime: Runtime, work: Background) -> Commands:
+def commands(runtime: Runtime, work: Background, *, demo: bool = False) -> Commands:
     """Everything a page can set in motion."""
     control = runtime.control
 
@@ -215,8 +218,10 @@ def commands(runtime: Runtime, work: Background) -> Commands:
         finish_finding=lambda fingerprint: change(fingerprint, "done"),
         status=lambda: work.progress,
         upload_log=upload,
-        run_analysis=lambda: work.soon(work.analyse, "analysis"),
+        run_analysis=lambda: work.ask("analysis"),
         set_billing=lambda source, billing: upkeep.set_billing(runtime.warehouse, source, billing),
+        reports=reporting.desk(runtime, work.settings, work.soon, made=demo),
+        jobs=jobs.desk(work),
     )
 
 

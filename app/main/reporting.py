@@ -1,0 +1,208 @@
+"""Wires the weekly report: the stores it reads, the mail server it leaves by, the page and commands that ask for it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from app.control import batches, outbox
+from app.core.errors import NotFoundError, UsageError
+from app.core.view import zone_info
+from app.main.refresh import now_us
+from app.plan import store as plan_store
+from app.web import format as show
+from app.web.commands import ReportDesk
+from app.web.render import static_urls
+from ingest.connectors.secret_reference import read_secret
+from reports import archive, email, plain, post, savings, smtp, weekly, weeks
+from reports.picture import png
+from reports.savings import BatchLine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from email.message import EmailMessage
+
+    from sqlalchemy import Engine
+
+    from app.control.outbox import Letter
+    from app.core.view import Period
+    from app.main.runtime import Runtime
+    from app.settings import Settings
+    from reports.document import Document
+    from reports.post import Office
+
+SHOWN_WEEKS: Final = 8
+NO_SERVER: Final = (
+    "No mail server is set: reports are written to the archive only. Set HALVE_SMTP_URL, HALVE_MAIL_FROM and "
+    "HALVE_MAIL_TO (the README says how) and start again."
+)
+
+
+def origin(settings: Settings) -> str:
+    """Where the dashboard answers, as links in a mail name it."""
+    return settings.public_origin or f"http://{settings.host}:{settings.port}"
+
+
+def office(runtime: Runtime, settings: Settings, *, now: Callable[[], int] = now_us, made: bool = False) -> Office:
+    """What sending needs; `made` marks mails about fictional data.
+
+    Raises:
+        UsageError: a setting of the mail server or an address cannot be used.
+    """
+    if settings.smtp_url and not settings.mail_from:
+        raise UsageError("HALVE_SMTP_URL is set but HALVE_MAIL_FROM is not: say from which address reports are sent.")
+    sender = post.address(settings.mail_from) if settings.mail_from else "halve@localhost"
+    deliver = smtp.sender(smtp.server(settings.smtp_url, read_secret)) if settings.smtp_url else None
+
+    def compose(letter: Letter) -> EmailMessage:
+        return email.message(
+            document(runtime, settings, letter.period, letter=letter, now=now),
+            sender=sender,
+            to=letter.recipient or sender,
+            message_id=letter.message_id,
+            origin=origin(settings),
+            now_us=now(),
+            made=made,
+        )
+
+    return post.Office(
+        control=runtime.control,
+        data_dir=runtime.data_dir,
+        zone=settings.zone,
+        recipients=post.addresses(settings.mail_to),
+        sender=sender,
+        compose=compose,
+        deliver=deliver,
+    )
+
+
+def send_due(
+    runtime: Runtime, settings: Settings, *, now: Callable[[], int] = now_us, made: bool = False
+) -> Sequence[Letter]:
+    """Queue every weekly report that is due and send what waits; the mails that were tried.
+
+    The clock may call it as often as it likes, at any time and from several processes: each mail is made once. Nothing
+    is due while the store holds no request with a time.
+    """
+    where = office(runtime, settings, now=now, made=made)
+    if _has_requests(runtime):
+        post.queue_due(where, now())
+    return post.deliver_due(where, now)
+
+
+def mail_waits(control: Engine, now: Callable[[], int] = now_us) -> bool:
+    """Whether a mail waits to be sent or tried again: a cheap look."""
+    return outbox.waiting(control, now())
+
+
+def _has_requests(runtime: Runtime) -> bool:
+    from app.analysis import spend
+
+    with runtime.warehouse.session() as session:
+        return spend.extent(session) is not None
+
+
+def document(
+    runtime: Runtime,
+    settings: Settings,
+    week: str = "",
+    *,
+    letter: Letter | None = None,
+    now: Callable[[], int] = now_us,
+) -> Document:
+    """The report of a week as the figures are now; of the newest complete week where none is named.
+
+    Raises:
+        UsageError: the text names no week.
+    """
+    moment = now()
+    chosen = weeks.named(week, settings.zone) if week else weeks.last_complete(settings.zone, moment)
+    plan = plan_store.latest(runtime.warehouse, runtime.control, now_us=moment)
+    late = ""
+    if letter is not None and letter.is_late:
+        due = show.moment(letter.due_us, zone_info(settings.zone))
+        late = f"This report was due {due} and comes late: the service did not run at that time."
+    with runtime.warehouse.session() as session:
+        return weekly.build(
+            session,
+            chosen,
+            plan=plan,
+            applied=savings.applied(runtime.control, plan, moment),
+            batches=_batches(runtime.control, chosen.period),
+            late_by=late,
+            now_us=moment,
+        )
+
+
+def _batches(control: Engine, period: Period) -> tuple[BatchLine, ...]:
+    """The jobs that were handed in or settled in the period, the oldest first."""
+    found = []
+    for job in batches.jobs(control):
+        touched = (job.created_us, job.settled_us)
+        if any(moment is not None and period.from_us <= moment < period.to_us for moment in touched):
+            counts = batches.tally(control, job.id)
+            found.append(
+                BatchLine(
+                    job=job.label,
+                    feature=job.feature or "unassigned",
+                    state=job.outcome or job.state,
+                    items=job.items,
+                    succeeded=counts.succeeded,
+                    failed=counts.failed + counts.expired,
+                    charged_pusd=None,
+                    realtime_pusd=None,
+                    href=f"/batch/{job.id}",
+                )
+            )
+    return tuple(found)
+
+
+def desk(
+    runtime: Runtime,
+    settings: Settings,
+    soon: Callable[[Callable[[], None], str], None],
+    *,
+    now: Callable[[], int] = now_us,
+    made: bool = False,
+) -> ReportDesk:
+    """What the Reports page can ask for; `soon` runs work in the background.
+
+    Raises:
+        UsageError: a setting of the mail server or an address cannot be used.
+    """
+    where = office(runtime, settings, now=now, made=made)
+
+    def listed(at_us: int) -> tuple[tuple[str, str], ...]:
+        newest = weeks.last_complete(settings.zone, at_us)
+        return tuple((week.name, show.day_span(week.first, week.last)) for week in weeks.before(newest, SHOWN_WEEKS))
+
+    def preview(week: str) -> str:
+        shown = document(runtime, settings, week, now=now)
+        pictures = {name: f"/reports/preview/{shown.period}/{name}.png" for name in email.charts(shown)}
+        return email.preview(shown, stylesheet=static_urls()["mail.css"], pictures=pictures, made=made)
+
+    def picture(week: str, chart: str) -> bytes:
+        found = email.charts(document(runtime, settings, week, now=now)).get(chart)
+        if found is None:
+            raise NotFoundError("That report has no such picture.")
+        return png(found)
+
+    def send(week: str, to: str) -> bool:
+        recipient = post.allowed(where, to)
+        queued = post.queue_now(where, weeks.named(week, settings.zone), recipient, now())
+        soon(lambda: _deliver(where, now), "mail")
+        return queued
+
+    return ReportDesk(
+        weeks=listed,
+        preview=preview,
+        text=lambda week: plain.text(document(runtime, settings, week, now=now), origin(settings)),
+        picture=picture,
+        file=lambda number: archive.file_of(runtime.data_dir, outbox.one(runtime.control, number)),
+        send=send,
+        recipients=where.recipients,
+        missing="" if settings.smtp_url else NO_SERVER,
+    )
+
+
+def _deliver(where: Office, now: Callable[[], int]) -> None:
+    post.deliver_due(where, now)
