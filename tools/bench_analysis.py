@@ -91,7 +91,7 @@ def main() -> None:
             watch = Watch(client)
             watch.start()
             cpu, wall = time.process_time(), time.perf_counter()
-            attribute_and_sum(runtime)
+            attribute_and_sum(runtime, "UTC")
             first = time.process_time() - cpu
             result = analyse_window(runtime, "UTC", days=30)
             cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
