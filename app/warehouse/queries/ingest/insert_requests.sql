@@ -36,7 +36,8 @@ judged AS (
             WHEN beyond_pusd IS NOT NULL THEN NULL
             WHEN cost_state = 'priced'
                 AND abs(cost_reported_pusd - cost_pusd) > greatest(cost_pusd / 100, 1000000)
-                AND abs(cost_reported_pusd - cost_list_pusd) > greatest(cost_list_pusd / 100, 1000000)
+                AND abs(cost_reported_pusd - coalesce(cost_list_pusd, cost_pusd))
+                > greatest(coalesce(cost_list_pusd, cost_pusd) / 100, 1000000)
                 THEN 'reported_cost_disagrees'
             ELSE price_warning
         END AS warning
@@ -54,7 +55,11 @@ SELECT
     i.tok_input_image, i.tok_output, i.tok_reasoning, i.tok_output_audio, i.tok_output_image, i.tok_total_reported,
     i.units, p.input_pusd, p.cache_read_pusd, p.cache_write_pusd, p.output_pusd, p.reasoning_pusd,
     CASE WHEN p.beyond_pusd IS NULL THEN p.other_pusd ELSE coalesce(p.other_pusd, 0) + p.beyond_pusd END,
-    CASE WHEN p.beyond_pusd IS NULL THEN p.cost_list_pusd ELSE coalesce(p.cost_list_pusd, 0) + p.beyond_pusd END,
+    CASE
+        WHEN p.beyond_pusd IS NULL THEN p.cost_list_pusd
+        WHEN p.cost_pusd IS NULL THEN i.cost_reported_pusd
+        ELSE p.cost_list_pusd + p.beyond_pusd
+    END,
     CASE WHEN p.beyond_pusd IS NULL THEN p.cost_pusd ELSE i.cost_reported_pusd END,
     i.cost_reported_pusd,
     CASE WHEN p.beyond_pusd IS NOT NULL AND p.cost_pusd IS NULL THEN 'as charged by ' || coalesce(i.provider, 'the provider') ELSE p.price_row END,
