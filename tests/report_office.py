@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from email import message_from_bytes
 from email.message import EmailMessage
 from email.policy import default
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from aiosmtpd.controller import Controller
@@ -39,9 +40,13 @@ class Clock:
         return self.us
 
 
+@cache
+def book() -> PriceBook:
+    return PriceBook.load(None, None)
+
+
 def runtime_of(made: Company, folder: Path) -> Runtime:
-    book = PriceBook.load(None, None)
-    return Runtime(folder, made.deps.warehouse, made.deps.control, book, Pricer(book))
+    return Runtime(folder, made.deps.warehouse, made.deps.control, book(), Pricer(book()))
 
 
 def settings_of(folder: Path, **given: Any) -> Settings:
@@ -85,11 +90,11 @@ class Mailbox:
 
 
 @contextmanager
-def mailbox(**options: Any) -> Iterator[Mailbox]:
+def mailbox(of: type[Mailbox] = Mailbox, **options: Any) -> Iterator[Mailbox]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    box = Mailbox(port)
+    box = of(port)
     controller = Controller(box, hostname="127.0.0.1", port=port, **options)
     controller.start()
     try:
