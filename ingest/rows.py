@@ -37,6 +37,7 @@ EXTRA: Final = (
     "cost_reported_pusd",
 )
 _NAMES: Final = UsageEvent.__struct_fields__ + EXTRA
+_WIDTH: Final = len(_NAMES)
 _AT: Final = {name: index for index, name in enumerate(_NAMES)}
 _FROM: Final = {
     "source_record": "record_id",
@@ -99,7 +100,8 @@ class Rows:
     """Collects requests, segments, lines, texts and parts; `frames()` gives them as they go into the shard."""
 
     def __init__(self) -> None:
-        self._requests: list[tuple[Any, ...]] = []
+        # The requests' values one after another, _WIDTH for each: a column is a stride, and no row is an object.
+        self._values: list[Any] = []
         self._by_key: dict[int, int] = {}
         self._prompt_slot: list[int] = []  # of each request: the slot whose segments are its own
         self._next = 0
@@ -114,7 +116,7 @@ class Rows:
         self.reduced = False
 
     def __len__(self) -> int:
-        return len(self._requests)
+        return len(self._prompt_slot)
 
     def next_slot(self) -> int:
         """A number that ties a snapshot to its segments."""
@@ -132,29 +134,37 @@ class Rows:
 
     def add(self, slot: int, key: int, values: tuple[Any, ...], parts: Sequence[UsagePart] | None) -> None:
         """Add a snapshot of a call, or fold it into the one that stands."""
-        index = self._by_key.setdefault(key, len(self._requests))
-        if index == len(self._requests):
-            self._requests.append(values)
-            self._prompt_slot.append(slot)
+        slots = self._prompt_slot
+        index = self._by_key.setdefault(key, len(slots))
+        if index == len(slots):
+            self._values += values
+            slots.append(slot)
             if parts:
                 self._add_parts(key, parts)
             return
+        self._fold(index, slot, key, values, parts)
+
+    def _fold(
+        self, index: int, slot: int, key: int, values: tuple[Any, ...], parts: Sequence[UsagePart] | None
+    ) -> None:
+        """Of a snapshot and the one that stands the fuller one stays, and takes what only the other knew."""
         self.reduced = True
-        standing = self._requests[index]
+        at = slice(index * _WIDTH, (index + 1) * _WIDTH)
+        standing = tuple(self._values[at])
         fuller = _fullness(values) > _fullness(standing)
         winner, other = (values, standing) if fuller else (standing, values)
         merged = list(winner)
-        for at in _FILLED:
-            if merged[at] is None:
-                merged[at] = other[at]
+        for field in _FILLED:
+            if merged[field] is None:
+                merged[field] = other[field]
         winners_slot = slot if fuller else self._prompt_slot[index]
         others_slot = self._prompt_slot[index] if fuller else slot
         if winner[_AT["prompt_bytes"]] is None and other[_AT["prompt_bytes"]] is not None:
-            for at in _PROMPT:
-                merged[at] = other[at]
+            for field in _PROMPT:
+                merged[field] = other[field]
             winners_slot = others_slot
         self._prompt_slot[index] = winners_slot
-        self._requests[index] = tuple(merged)
+        self._values[at] = merged
         if fuller and parts:
             self._parts = [row for row in self._parts if row[0] != key]
             self._add_parts(key, parts)
@@ -166,10 +176,11 @@ class Rows:
     def frames(self) -> dict[str, pl.DataFrame]:
         """requests, segments, lines, texts, parts; empty ones are left out."""
         found: dict[str, pl.DataFrame] = {}
-        if self._requests:
-            found["requests"] = self._request_frame()
+        if self._values:
+            columns = [self._values[at::_WIDTH] for at in range(_WIDTH)]
+            found["requests"] = _request_frame(columns)
             if self._segments:
-                found["segments"] = self._segment_frame()
+                found["segments"] = self._segment_frame(columns)
         if self._lines:
             found["lines"] = self._line_frame()
         if self._texts:
@@ -180,42 +191,14 @@ class Rows:
             found["parts"] = self._part_frame()
         return found
 
-    def _request_frame(self) -> pl.DataFrame:
-        columns = list(zip(*self._requests, strict=True))
-        series = []
-        for name, dtype in COLUMNS.items():
-            values = columns[_AT[_FROM.get(name, name)]]
-            series.append(text_column(name, values) if dtype == pl.String else number_column(name, values, dtype))
-        suspects = [
-            column.name
-            for column in series
-            if column.dtype == pl.String and column.name not in _CLEAN and column.null_count() < len(column)
-        ]
-        known = pl.sum_horizontal(pl.col(name).is_not_null().cast(pl.Int64) for name in TOKEN_CLASSES)
-        tokens = pl.sum_horizontal(pl.col(name).fill_null(0) for name in TOKEN_CLASSES).clip(0, _MOST_TOKENS)
-        ending = (
-            pl.col("finish_reason").is_not_null().cast(pl.Int64) * 4
-            + pl.col("end_us").is_not_null().cast(pl.Int64) * 2
-            + (pl.col("exact_key").is_not_null() | pl.col("cost_reported_pusd").is_not_null()).cast(pl.Int64)
-        )
-        return (
-            redact_columns(pl.DataFrame(series), suspects)
-            .with_columns(
-                pl.col("error").str.slice(0, _MAX_ERROR),
-                fullness=known * 2**58 + tokens * 2**19 + ending * 2**16 + pl.col("tie"),
-            )
-            .drop("tie")
-        )
-
-    def _segment_frame(self) -> pl.DataFrame:
-        columns = list(zip(*self._segments, strict=True))
+    def _segment_frame(self, requests: Sequence[Sequence[Any]]) -> pl.DataFrame:
+        columns = zip(*self._segments, strict=True)
         frame = pl.DataFrame(
             [
                 pl.Series(name, values, dtype=dtype)
                 for (name, dtype), values in zip(SEGMENT_COLUMNS.items(), columns, strict=True)
             ]
         )
-        requests = list(zip(*self._requests, strict=True))
         owners = pl.DataFrame(
             [
                 pl.Series("slot", self._prompt_slot, dtype=pl.Int64),
@@ -263,6 +246,34 @@ class Rows:
                 for name, values in zip(names, zip(*self._parts, strict=True), strict=True)
             ]
         )
+
+
+def _request_frame(columns: Sequence[Sequence[Any]]) -> pl.DataFrame:
+    """The request rows; `columns` in the order of _NAMES."""
+    series = []
+    for name, dtype in COLUMNS.items():
+        values = columns[_AT[_FROM.get(name, name)]]
+        series.append(text_column(name, values) if dtype == pl.String else number_column(name, values, dtype))
+    suspects = [
+        column.name
+        for column in series
+        if column.dtype == pl.String and column.name not in _CLEAN and column.null_count() < len(column)
+    ]
+    known = pl.sum_horizontal(pl.col(name).is_not_null().cast(pl.Int64) for name in TOKEN_CLASSES)
+    tokens = pl.sum_horizontal(pl.col(name).fill_null(0) for name in TOKEN_CLASSES).clip(0, _MOST_TOKENS)
+    ending = (
+        pl.col("finish_reason").is_not_null().cast(pl.Int64) * 4
+        + pl.col("end_us").is_not_null().cast(pl.Int64) * 2
+        + (pl.col("exact_key").is_not_null() | pl.col("cost_reported_pusd").is_not_null()).cast(pl.Int64)
+    )
+    return (
+        redact_columns(pl.DataFrame(series), suspects)
+        .with_columns(
+            pl.col("error").str.slice(0, _MAX_ERROR),
+            fullness=known * 2**58 + tokens * 2**19 + ending * 2**16 + pl.col("tie"),
+        )
+        .drop("tie")
+    )
 
 
 def _fullness(values: tuple[Any, ...]) -> tuple[int, int, int, int]:

@@ -56,29 +56,33 @@ class Worker:
 
     def run(self, task: Task) -> list[Path]:
         """Write the shard, or for a long file the shards, of a task."""
+        # What a shard was filled with is gone before the collector is on again: nothing of it is left to look through.
+        with _without_collector():
+            return self._run(task)
+
+    def _run(self, task: Task) -> list[Path]:
         shard = _Shard(task.name, task.replays)
         written: list[Path] = []
-        with _without_collector():
-            for chunk in task.chunks:
-                result = ChunkResult(
-                    chunk=chunk,
-                    line_to=chunk.line_to,
-                    tail_hash=tail_hash(chunk.path, chunk.settled_to),
-                    complete=True,
-                )
-                for item in self._items(chunk):
-                    if not chunk.line_to:
-                        result.line_to = item.line
-                    self._take(shard, item, chunk, result)
-                    if shard.waiting_bytes >= BATCH_BYTES or len(shard.waiting) >= BATCH_EVENTS:
-                        shard.print_waiting(self.prints)
-                    if len(shard.rows) >= ROWS_PER_SHARD:
-                        written.append(self._hand_over(shard, result))
-                        shard = _Shard(f"{task.name}-{len(written):05d}", task.replays)
-                        result = msgspec.structs.replace(result, read=0, benign=0, rejected=0)
-                shard.print_waiting(self.prints)
-                shard.close(chunk, result, self._billing(chunk))
-            written.append(write_shard(self.data_dir, shard.meta(), shard.rows.frames()))
+        for chunk in task.chunks:
+            result = ChunkResult(
+                chunk=chunk,
+                line_to=chunk.line_to,
+                tail_hash=tail_hash(chunk.path, chunk.settled_to),
+                complete=True,
+            )
+            for item in self._items(chunk):
+                if not chunk.line_to:
+                    result.line_to = item.line
+                self._take(shard, item, chunk, result)
+                if shard.waiting_bytes >= BATCH_BYTES or len(shard.waiting) >= BATCH_EVENTS:
+                    shard.print_waiting(self.prints)
+                if len(shard.rows) >= ROWS_PER_SHARD:
+                    written.append(self._hand_over(shard, result))
+                    shard = _Shard(f"{task.name}-{len(written):05d}", task.replays)
+                    result = msgspec.structs.replace(result, read=0, benign=0, rejected=0)
+            shard.print_waiting(self.prints)
+            shard.close(chunk, result, self._billing(chunk))
+        written.append(write_shard(self.data_dir, shard.meta(), shard.rows.frames()))
         return written
 
     def _take(self, shard: _Shard, item: Record | Broken, chunk: Chunk, result: ChunkResult) -> None:
