@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, Literal
 
 from app.batch.folder import JobFolder
 from app.control import batches
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from app.control.batches import Job, Part, State, Tally
 
 Status = Literal["results_pending"]
+QUOTA: Final = "waiting_for_quota"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,7 @@ class JobView:
         status: the job's state, but `results_pending` while results wait at the provider that are not stored here.
         counts: submitted items = succeeded + failed + expired + cancelled + open.
         done: items that the provider says it has worked off, for progress; never taken as succeeded.
-        to_retry: open items that were sent before and will be sent again.
+        to_retry: of the failed, those that will be sent again; they are open anew once they are.
         top_errors: (code, how many, one message), most first.
         results: the file of results, once the job is settled.
     """
@@ -50,16 +51,20 @@ def view(engine: Engine, folder: Path, job_id: str) -> JobView:
     """
     job = batches.job(engine, job_id)
     parts = batches.parts(engine, job_id)
-    counts = batches.tally(engine, job_id)
+    tally = batches.tally(engine, job_id)
     live = [part for part in parts if part.state != "settled"]
     pending = any(part.ended_us and not part.downloaded_us for part in live)
-    ended = counts.total - counts.open
+    ended = tally.total - tally.open
+    # A part that waits for quota was refused as a whole: its items did not fail.
+    to_retry = sum(
+        part.items for part in live if part.attempt > 1 and part.submitted_us is None and part.state != QUOTA
+    )
     return JobView(
         job=job,
         status="results_pending" if pending else job.state,
-        counts=counts,
-        done=min(counts.total, ended + sum(part.done or 0 for part in live)),
-        to_retry=sum(part.items for part in live if part.attempt > 1 and part.submitted_us is None),
+        counts=replace(tally, failed=tally.failed + to_retry, open=tally.open - to_retry),
+        done=min(tally.total, ended + sum(part.done or 0 for part in live)),
+        to_retry=to_retry,
         top_errors=tuple(batches.top_errors(engine, job_id)),
         parts=tuple(parts),
         results=JobFolder(folder / job_id).results if job.state == "settled" else None,

@@ -25,6 +25,7 @@ class OpenAIPeer(Peer):
         self.batches: dict[str, dict[str, Any]] = {}
         self.fate: Callable[[str, dict[str, Any]], str] = lambda _id, _body: "ok"
         self.ends: list[dict[str, Any]] = []
+        self.tokens: Callable[[dict[str, Any]], int] = lambda _body: 1000
         self.shuffle = True
         self.empty_file_id: str | None = None
         self.queue_limit: int | None = None
@@ -225,13 +226,14 @@ class OpenAIPeer(Peer):
             error = {"error": {"message": f"it says {fate}", "type": "some_error", "code": code}}
             return _row(batch, row, {"status_code": int(fate), "request_id": "r", "body": error}, None)
         name = sha256(f"{batch['id']} {row['custom_id']}".encode()).hexdigest()[:29]
+        tokens = self.tokens(row["body"])
         body = {
             "id": f"chatcmpl-{name}",
             "object": "chat.completion",
             "created": int(batch["created"]) + 1,
             "model": row["body"]["model"],
             "choices": [{"index": 0, "message": {"role": "assistant", "content": "fine"}, "finish_reason": "stop"}],
-            "usage": {"prompt_tokens": 1000, "completion_tokens": 100, "total_tokens": 1100},
+            "usage": {"prompt_tokens": tokens, "completion_tokens": 100, "total_tokens": tokens + 100},
         }
         return _row(batch, row, {"status_code": 200, "request_id": f"req-{name}", "body": body}, None)
 
