@@ -6,6 +6,7 @@ Names are hostile on purpose: whoever shows them must escape them.
 from __future__ import annotations
 
 import json
+import logging
 import random
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -14,9 +15,12 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import polars as pl
 
 from app.auth.access import first_token
-from app.control import database
+from app.control import database, schedules
 from app.control import findings as control_findings
+from app.core.errors import UnavailableError
 from app.core.money import usd_text
+from app.core.view import zone_info
+from app.jobs import Clockwork, Job, Run, parse
 from app.plan import store
 from app.plan.assemble import lever_totals
 from app.plan.outcomes import Player, Players
@@ -25,7 +29,7 @@ from app.plan.shares import ScopeGame
 from app.warehouse.migrate import migrate
 from app.warehouse.rollup import rebuild
 from app.warehouse.store import Session, Warehouse
-from app.web.commands import Commands, Progress
+from app.web.commands import Commands, JobDesk, Progress
 from app.web.deps import Deps
 
 if TYPE_CHECKING:
@@ -33,6 +37,7 @@ if TYPE_CHECKING:
 
 NOW_US = int(datetime(2026, 11, 18, 11, 6, 40, tzinfo=UTC).timestamp()) * 1_000_000
 DAY_US = 86_400_000_000
+HOUR_US = 3_600_000_000
 ZONE = "Europe/Berlin"
 
 MARKUP = '<img src=x onerror="document.title=1">'
@@ -226,7 +231,46 @@ def _commands(control: Any, deeds: Deeds) -> Commands:
         upload_log=upload,
         run_analysis=analyse,
         set_billing=lambda source, billing: deeds.billings.append((source, billing)),
+        jobs=_jobs(control),
     )
+
+
+def _jobs(control: Any) -> JobDesk:
+    """Jobs that a clock ran for two weeks: one fails, three days were missed, one is off."""
+    clock = [NOW_US - NOW_US % HOUR_US - 14 * DAY_US]
+
+    def pull(run: Run) -> None:
+        clock[0] += 1_370_000
+        run.say(f"gateway: {MARKUP}")
+        raise UnavailableError(f"{FORMULA} answered 503 three times. It is asked again.")
+
+    def analyse(run: Run) -> None:
+        clock[0] += 42_600_000
+        run.say("4,120 requests of 28 days, $418.20.")
+        run.say("6 findings worth $61.40 together.")
+
+    jobs = (
+        Job("sources", "Pull sources", "Asks each source for what is new.", "every 6 h", pull),
+        Job("analysis", "Analyse", "Prices every lever on the last 30 days.", "daily 03:00", analyse),
+        Job("report", "Weekly report", "Sends the report of the week before.", "weekly mon 08:00", lambda run: None),
+        Job("month_end", "Month end", "Closes the books of a month.", "monthly 31 23:45", lambda run: None),
+    )
+    schedules.ensure(control, [(job.name, job.rule) for job in jobs], zone=ZONE, now_us=clock[0])
+    schedules.change(control, "month_end", rule="monthly 31 23:45", zone="UTC", enabled=False, now_us=clock[0])
+    work = Clockwork(control, {job.name: job for job in jobs}, lambda: clock[0], start=lambda work: work())
+    begin = clock[0]
+    logging.getLogger("app.jobs.clockwork").disabled = True
+    for hour in range(1, 14 * 24):
+        if not 200 <= hour < 272:
+            clock[0] = begin + hour * HOUR_US
+            work.tick()
+    logging.getLogger("app.jobs.clockwork").disabled = False
+
+    def change(job: str, rule: str, zone: str, enabled: bool) -> None:
+        named = zone_info(zone).key
+        schedules.change(control, job, rule=str(parse(rule)), zone=named, enabled=enabled, now_us=NOW_US)
+
+    return JobDesk(jobs, lambda job: schedules.ask(control, job, NOW_US), change)
 
 
 SAVED_USD = {"support": 4, "search": 0.6, "classify": 0.09, "extract": 1.9}

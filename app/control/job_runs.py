@@ -188,6 +188,16 @@ def newest(engine: Engine, *, job: str | None = None, limit: int = 100) -> list[
         return [JobRun(*row) for row in connection.execute(query)]
 
 
+def newest_of_each(engine: Engine, limit: int) -> list[JobRun]:
+    """The newest runs of every job, up to `limit` of each, newest first."""
+    place = sa.func.row_number().over(partition_by=job_runs.c.job, order_by=job_runs.c.id.desc())
+    ranked = sa.select(job_runs.c.id, place.label("place")).subquery()
+    chosen = sa.select(ranked.c.id).where(ranked.c.place <= limit)
+    query = sa.select(job_runs).where(job_runs.c.id.in_(chosen)).order_by(job_runs.c.id.desc())
+    with engine.connect() as connection:
+        return [JobRun(*row) for row in connection.execute(query)]
+
+
 def last_of_each(engine: Engine) -> dict[str, JobRun]:
     """The newest run of each job."""
     newest_ids = sa.select(sa.func.max(job_runs.c.id)).group_by(job_runs.c.job)

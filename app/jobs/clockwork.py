@@ -94,7 +94,7 @@ class Clockwork:
     def tick(self) -> None:
         """Begin everything that is due and whose lane is free, the longest-waiting first."""
         now_us = self.now()
-        self._show_life(now_us)
+        self.show_life()
         if not self._leads(now_us):
             return
         for item in sorted(self._pending(now_us), key=lambda pending: pending.scheduled[0].at_us):
@@ -123,8 +123,9 @@ class Clockwork:
         self._leads_until_us = until_us if held else 0
         return held
 
-    def _show_life(self, now_us: int) -> None:
+    def show_life(self) -> None:
         """Renew the claims of the runs of this process, and store what they said meanwhile."""
+        now_us = self.now()
         for number, running in list(self._running.items()):
             said = len(running.run.lines)
             if said == running.saved and running.lease_us - now_us > RUN_LEASE_US // 2:

@@ -1,22 +1,26 @@
-"""The service's own work: the inbox every two seconds, sources as often as they say, the analysis every night.
+"""The service's own work: the clock of jobs, and work that pages ask for, in turns.
 
-One thread does all of it, one thing after another, so that nothing competes for the warehouse; pages read beside it.
+One lane holds everything that works on the warehouse, one thing after another, so that nothing competes for it; pages
+read beside it. `app.main.jobs` says which jobs there are.
 """
 
 from __future__ import annotations
 
 import logging
-import threading
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from apscheduler.schedulers.background import BackgroundScheduler
-from apscheduler.triggers.cron import CronTrigger
 from apscheduler.triggers.interval import IntervalTrigger
 
+from app.control import schedules
 from app.control import sources as control_sources
 from app.core.errors import ForbiddenError, HalveError, UsageError
+from app.jobs import Clockwork
+from app.main.jobs import WAREHOUSE, jobs
 from app.main.refresh import PLAN_DAYS, analyse_window, attribute_and_sum, now_us
 from app.web.commands import Progress
 from ingest.connectors import litellm
@@ -24,6 +28,7 @@ from ingest.connectors.outbound import guard
 from ingest.inbox import take_inbox
 from ingest.pipeline import ingest_paths, write_shards
 from ingest.shard import waiting
+from ingest.summary import Summary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -31,85 +36,130 @@ if TYPE_CHECKING:
 
     from app.control.sources import Source
     from app.main.runtime import Runtime
+    from app.plan.result import PlanResult
     from app.settings import Settings
 
 log = logging.getLogger(__name__)
 
-INBOX_EVERY_S = 2
-SOURCES_EVERY_S = 20
-PLAN_HOUR = 3
+TICK_S = 1
+STOPPING_S = 30
 FIRST_PULL_DAYS = 35
 DAY_US = 86_400_000_000
 
 
 @dataclass
 class Background:
-    """Starts and stops the service's work, and says what it is busy with."""
+    """Starts and stops the service's work, and says what it is busy with. `made` marks what it sends as made data."""
 
     runtime: Runtime
     settings: Settings
+    made: bool = False
     scheduler: BackgroundScheduler = field(default_factory=lambda: BackgroundScheduler(timezone="UTC"))
     progress: Progress = field(default_factory=Progress)
-    _turn: threading.Lock = field(default_factory=threading.Lock)
+    clockwork: Clockwork = field(init=False)
+    _workers: ThreadPoolExecutor = field(init=False)
+    _begun: set[Future[None]] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        named = {job.name: job for job in jobs(self)}
+        self.clockwork = Clockwork(self.runtime.control, named, now_us, self._begin)
+        self._workers = ThreadPoolExecutor(len(self.clockwork.lanes) + 1, thread_name_prefix="job")
 
     def start(self) -> None:
-        """Begin; the inbox is looked at at once."""
-        self._add(self.take_inbox, IntervalTrigger(seconds=INBOX_EVERY_S), "inbox", waits=False)
-        self._add(self.run_due_sources, IntervalTrigger(seconds=SOURCES_EVERY_S), "sources", waits=False)
-        self._add(self.analyse, CronTrigger(hour=PLAN_HOUR, timezone=self.settings.zone), "analysis", waits=True)
-        self.scheduler.start()
-
-    def stop(self) -> None:
-        """End after the step that runs now."""
-        if self.scheduler.running:
-            self.scheduler.shutdown(wait=True)
-
-    def _add(self, work: Callable[[], None], trigger: object, name: str, *, waits: bool) -> None:
+        """Begin. What came while the service was down is taken in before anything that is late is made from it."""
+        given = [(job.name, job.rule) for job in self.clockwork.jobs.values()]
+        schedules.ensure(self.runtime.control, given, zone=self.settings.zone, now_us=now_us())
+        turn = self.clockwork.lanes[WAREHOUSE]
+        turn.acquire()
+        self._begin(lambda: self._alone(self._catch_up, "inbox", turn.release))
+        # APScheduler only rings: which moment is whose is worked out from the schedules, by local day.
         self.scheduler.add_job(
-            self._guarded,
-            trigger,
-            args=[work, name, waits],
-            id=name,
+            self.clockwork.tick,
+            IntervalTrigger(seconds=TICK_S, timezone="UTC"),
+            id="clock",
             coalesce=True,
             max_instances=1,
             misfire_grace_time=None,
         )
+        self.scheduler.start()
 
-    def soon(self, work: Callable[[], None], name: str) -> None:
-        """Run `work` once, now, beside the schedule; a second call before it began changes nothing."""
-        self.scheduler.add_job(
-            self._guarded, args=[work, name, True], id=f"{name} now", replace_existing=True, misfire_grace_time=None
-        )
+    def stop(self) -> None:
+        """End after the steps that run now."""
+        if self.scheduler.running:
+            self.scheduler.shutdown(wait=True)
+        while wait(set(self._begun), timeout=STOPPING_S).not_done:
+            self.clockwork.show_life()
+        self._workers.shutdown()
+        self.clockwork.stop()
 
-    def _guarded(self, work: Callable[[], None], name: str, waits: bool) -> None:
-        """Run one piece of work in its turn. What comes again in seconds is left out where another piece runs."""
-        if not self._turn.acquire(blocking=waits):
-            return
+    def ask(self, job: str) -> None:
+        """Have a job run as soon as its turn comes.
+
+        Raises:
+            NotFoundError: no such job, or the clock never began.
+        """
+        schedules.ask(self.runtime.control, job, now_us())
+        if self.scheduler.running:
+            self.scheduler.modify_job("clock", next_run_time=datetime.now(UTC))
+
+    def soon(self, work: Callable[[], object], name: str) -> None:
+        """Run `work` once when its turn comes, beside the schedule; a second call before it began changes nothing."""
+        turn = self.clockwork.lanes[WAREHOUSE]
+
+        def take_turn() -> None:
+            turn.acquire()
+            self._alone(work, name, turn.release)
+
+        self.scheduler.add_job(take_turn, id=f"{name} now", replace_existing=True, misfire_grace_time=None)
+
+    def _begin(self, work: Callable[[], None]) -> None:
+        begun = self._workers.submit(work)
+        self._begun.add(begun)
+        begun.add_done_callback(self._begun.discard)
+
+    def _alone(self, work: Callable[[], object], name: str, after: Callable[[], None]) -> None:
+        """Run work that is no job; the log and the page say when it fails."""
+        try:
+            self.shown(work, name)
+        except HalveError as error:
+            log.error("%s: %s", name, error)  # noqa: TRY400 - the message is the whole story for the reader
+        except Exception:
+            # One piece of work may fail in a way nobody foresaw; the service and the other pieces go on.
+            log.exception("%s failed", name)
+        finally:
+            after()
+
+    def shown(self, work: Callable[[], object], name: str) -> None:
+        """Do a piece of work whose progress pages show; how it failed stays there until the next one is done."""
         try:
             work()
         except HalveError as error:
             self.progress = Progress("failed", f"{name}: {error}")
-            log.error("%s: %s", name, error)  # noqa: TRY400 - the message is the whole story for the reader
+            raise
         except Exception:
-            # One piece of work may fail in a way nobody foresaw; the service and the other pieces go on, and both
-            # the page and the log say so.
             self.progress = Progress("failed", f"{name}: an unexpected error; the service's log has the details")
-            log.exception("%s failed", name)
-        else:
-            if self.progress.busy:
-                self.progress = Progress()
-        finally:
-            self._turn.release()
+            raise
+        if self.progress.busy:
+            self.progress = Progress()
 
-    def take_inbox(self) -> None:
+    def _catch_up(self) -> None:
+        self.take_inbox()
+        self.run_due_sources()
+
+    def take_inbox(self) -> Summary:
         """Merge what waits in the inbox and bring attribution and roll-ups up to date."""
-        if not waiting(self.runtime.data_dir):
-            return
+        if not self.inbox_waits():
+            return Summary()
         self.progress = Progress("reading logs", "taking new logs in")
         summary = take_inbox(self.runtime.warehouse, self.runtime.pricer, self.runtime.data_dir)
         if summary.stored or summary.updated:
             attribute_and_sum(self.runtime, self.settings.zone)
             self._first_plan()
+        return summary
+
+    def inbox_waits(self) -> bool:
+        """Whether anything lies in the inbox: a cheap look."""
+        return bool(waiting(self.runtime.data_dir))
 
     def _first_plan(self) -> None:
         """A reader with a first log should not wait for the night."""
@@ -118,21 +168,27 @@ class Background:
         if store.latest(self.runtime.warehouse, self.runtime.control, now_us=now_us()) is None:
             self.analyse()
 
-    def analyse(self) -> None:
-        """Attribute, fill the roll-ups and make the plan of the last 30 days."""
+    def analyse(self) -> PlanResult | None:
+        """Attribute, fill the roll-ups and make the plan of the last 30 days; None where no request has a time."""
         self.progress = Progress("analysing", "pricing every lever on the last 30 days")
         attribute_and_sum(self.runtime, self.settings.zone)
-        analyse_window(self.runtime, self.settings.zone, days=PLAN_DAYS)
+        return analyse_window(self.runtime, self.settings.zone, days=PLAN_DAYS)
 
-    def run_due_sources(self) -> None:
-        """Pull or look at each source whose time has come."""
+    def run_due_sources(self) -> list[tuple[str, str | None]]:
+        """Pull or look at each source whose time has come: their names, each with the error that ended it."""
+        return [(source.name, self._run_source(source, held)) for source, held in self.due_sources()]
+
+    def due_sources(self) -> list[tuple[Source, Any]]:
+        """The sources whose time has come, each with its cursor."""
+        found = []
         for source in control_sources.all_sources(self.runtime.control):
             where = control_sources.cursor(self.runtime.control, source.name)
             every_us = int(source.options.get("every_us", 900_000_000))
             if source.enabled and (where.last_run_us is None or now_us() - where.last_run_us >= every_us):
-                self._run_source(source, where.cursor)
+                found.append((source, where.cursor))
+        return found
 
-    def _run_source(self, source: Source, held: Mapping[str, Any] | None) -> None:
+    def _run_source(self, source: Source, held: Mapping[str, Any] | None) -> str | None:
         control = self.runtime.control
         control_sources.set_run_state(control, source.name, "running", now_us())
         self.progress = Progress("reading logs", f"source {source.name}")
@@ -144,8 +200,9 @@ class Background:
         except HalveError as error:
             control_sources.set_run_state(control, source.name, "failed", now_us(), str(error))
             log.warning("source %s: %s", source.name, error)
-        else:
-            control_sources.set_run_state(control, source.name, "ok", now_us())
+            return str(error)
+        control_sources.set_run_state(control, source.name, "ok", now_us())
+        return None
 
     def _pull_litellm(self, source: Source, held: Mapping[str, Any] | None) -> None:
         options = litellm.Options(

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, BinaryIO, Literal
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from app.jobs import Job
+
 Phase = Literal["idle", "setting up", "reading logs", "analysing", "failed"]
 
 
@@ -51,6 +53,21 @@ class ReportDesk:
 
 
 @dataclass(frozen=True, slots=True)
+class JobDesk:
+    """What the Jobs page can ask for.
+
+    Attributes:
+        jobs: every job of this service, in the order of the page.
+        run: (job) asks for a run as soon as its turn comes; an unknown name raises a NotFoundError.
+        change: (job, rule, zone, whether it is on) sets when a job runs; what cannot be read raises a UsageError.
+    """
+
+    jobs: tuple[Job, ...]
+    run: Callable[[str], None]
+    change: Callable[[str, str, str, bool], None]
+
+
+@dataclass(frozen=True, slots=True)
 class Commands:
     """Deeds by name. Each raises an error of app.core.errors whose text a page shows.
 
@@ -64,6 +81,7 @@ class Commands:
         run_analysis: starts an analysis in the background; a second call while one runs does nothing.
         set_billing: (source, billing) what the user says about how a source is billed.
         reports: the weekly report; None where this service makes none.
+        jobs: the service's own work by the clock; None where it has no clock.
     """
 
     dismiss_finding: Callable[[str, str, int | None], None]
@@ -75,3 +93,4 @@ class Commands:
     run_analysis: Callable[[], None]
     set_billing: Callable[[str, str], None]
     reports: ReportDesk | None = None
+    jobs: JobDesk | None = None

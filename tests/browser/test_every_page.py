@@ -28,6 +28,8 @@ PATHS = {
     "dismissed": "/savings?status=dismissed",
     "one finding": "/savings/f0support",
     "sources": "/sources",
+    "jobs": "/jobs",
+    "runs of one job": "/jobs?job=analysis",
     "not found": "/nowhere",
     "way in": "/enter",
 }

@@ -235,7 +235,7 @@ def test_a_run_that_shows_life_is_never_taken_for_dead(world: Callable[..., Worl
         for minute in range(180):
             run.say(f"minute {minute}")
             here.clock.at_us += MINUTE_US
-            clock._show_life(here.clock.at_us)
+            clock.show_life()
             other.tick()
 
     clock = here.scheduler(here.job("nightly", "daily 02:30", last_hours))

@@ -46,7 +46,7 @@ def routes(company_: Company) -> list[tuple[str, str]]:
 
 
 def filled(path: str) -> str:
-    return path.replace("{key}", "0" * 16).replace("{fingerprint}", "f0support")
+    return path.replace("{key}", "0" * 16).replace("{fingerprint}", "f0support").replace("{job}", "analysis")
 
 
 def test_every_route_is_behind_the_guard_unless_it_is_the_way_in(guarded: Company, visitor: TestClient) -> None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 AGENT = next(row for row in reversed(requests()) if row["feature"] == "coding-agent")
 KEY = key_text(AGENT["request_key"])
-ADDRESSES = ("/", "/savings", "/savings/f0support", "/requests", f"/requests/{KEY}", "/sources")
+ADDRESSES = ("/", "/savings", "/savings/f0support", "/requests", f"/requests/{KEY}", "/sources", "/jobs")
 TABLES = (
     ("/", "by"),
     ("/", "daily"),
@@ -44,6 +44,9 @@ TABLES = (
     ("/sources", "unpriced"),
     ("/sources", "rejected"),
     ("/sources", "reasons"),
+    ("/jobs", "jobs"),
+    ("/jobs", "runs"),
+    ("/jobs?job=analysis", "runs"),
 )
 
 

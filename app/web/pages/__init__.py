@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from app.web.pages import finding, reports, request, requests, savings, sources, spend
+from app.web.pages import finding, jobs, reports, request, requests, savings, sources, spend
 
 if TYPE_CHECKING:
     from app.web.page import Page
@@ -17,4 +17,5 @@ PAGES: Final[tuple[Page, ...]] = (
     request.PAGE,
     reports.PAGE,
     sources.PAGE,
+    jobs.PAGE,
 )

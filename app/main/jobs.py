@@ -1,0 +1,165 @@
+"""The jobs of the service, by name: what each does, when it starts out to run, and beside what it may run."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from app.control import job_runs, outbox, schedules
+from app.core.errors import InputError
+from app.core.view import zone_info
+from app.jobs import Job, parse
+from app.main import reporting
+from app.main.refresh import now_us
+from app.warehouse import rollup
+from app.warehouse.texts import drop_unshared
+from app.web import format as show
+from app.web.commands import JobDesk
+from reports import post
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from app.jobs import Run
+    from app.main.background import Background
+
+WAREHOUSE: Final = "warehouse"
+MAIL: Final = "mail"
+
+KEPT_RUNS: Final = 500
+KEPT_RUNS_US: Final = 91 * 86_400_000_000
+
+
+def jobs(work: Background) -> tuple[Job, ...]:
+    """Every job. What works on the warehouse takes turns; waiting mail is sent beside it."""
+
+    def turn(piece: Callable[[Background, Run], None]) -> Callable[[Run], None]:
+        return lambda run: work.shown(partial(piece, work, run), run.job)
+
+    return (
+        Job(
+            "inbox",
+            "Take in logs",
+            "Merges the logs that the command line and uploads left in the inbox.",
+            "every 2 s",
+            turn(_inbox),
+            has_work=work.inbox_waits,
+        ),
+        Job(
+            "sources",
+            "Pull sources",
+            "Asks each source whose time has come for what is new.",
+            "every 20 s",
+            turn(_sources),
+            has_work=lambda: bool(work.due_sources()),
+        ),
+        Job(
+            "analysis",
+            "Analyse",
+            "Attributes requests and prices every lever on the last 30 days.",
+            "daily 03:00",
+            turn(_analysis),
+        ),
+        Job(
+            "texts",
+            "Clear texts and logs",
+            "Drops prompt texts older than a day that few requests share, and runs of jobs older than 13 weeks.",
+            "daily 03:30",
+            turn(_retention),
+        ),
+        Job(
+            "rollups",
+            "Check sums",
+            "Compares the hourly sums with the facts and fills again what differs.",
+            "daily 04:30",
+            turn(_rollups),
+        ),
+        Job(
+            "report",
+            "Weekly report",
+            "Sends the report of every week that is over and was not sent yet.",
+            "weekly mon 08:00",
+            # In turns, so that after a pause the analysis that was missed comes before the report that is made of it.
+            turn(_report),
+        ),
+        Job(
+            "mail",
+            "Send waiting mail",
+            "Tries mails again that the mail server did not take.",
+            "every 1 min",
+            partial(_report, work),
+            lane=MAIL,
+            has_work=lambda: reporting.mail_waits(work.runtime.control),
+        ),
+    )
+
+
+def desk(work: Background) -> JobDesk:
+    """What the Jobs page can ask for."""
+    control = work.runtime.control
+
+    def change(job: str, rule: str, zone: str, enabled: bool) -> None:
+        named = zone_info(zone.strip()).key
+        schedules.change(control, job, rule=str(parse(rule)), zone=named, enabled=enabled, now_us=now_us())
+
+    return JobDesk(tuple(work.clockwork.jobs.values()), work.ask, change)
+
+
+def _inbox(work: Background, run: Run) -> None:
+    summary = work.take_inbox()
+    run.say(
+        f"{show.plural(summary.read, 'record')} read: {show.count(summary.stored)} stored, "
+        f"{show.count(summary.updated + summary.merged)} known before, {show.count(summary.benign)} no request, "
+        f"{show.count(summary.rejected)} rejected."
+    )
+    for problem in summary.problems:
+        run.say(problem)
+
+
+def _sources(work: Background, run: Run) -> None:
+    failed = []
+    for name, error in work.run_due_sources():
+        run.say(f"{name}: {error or 'up to date'}")
+        if error is not None:
+            failed.append(name)
+    if failed:
+        raise InputError(f"{', '.join(failed)} could not be read; the lines of this run and the page Sources say why.")
+
+
+def _analysis(work: Background, run: Run) -> None:
+    result = work.analyse()
+    if result is None:
+        run.say("No request has a time yet: nothing to analyse.")
+        return
+    run.say(f"{show.plural(result.requests, 'request')} of {result.days} days, {show.money(result.before_usd)}.")
+    run.say(f"{show.plural(len(result.findings), 'finding')} worth {show.money(result.joint.p50)} together.")
+
+
+def _retention(work: Background, run: Run) -> None:
+    if work.settings.text == "shared":
+        dropped = drop_unshared(work.runtime.warehouse, now_us=now_us())
+        run.say(f"{show.plural(dropped, 'text')} dropped.")
+    else:
+        run.say(f"HALVE_TEXT is {work.settings.text}: no text is dropped.")
+    forgotten = job_runs.prune(work.runtime.control, before_us=now_us() - KEPT_RUNS_US, keep=KEPT_RUNS)
+    run.say(f"{show.plural(forgotten, 'run')} forgotten.")
+
+
+def _rollups(work: Background, run: Run) -> None:
+    with work.runtime.warehouse.writing() as session:
+        found = rollup.repair(session)
+    for item in found[:20]:
+        run.say(f"{show.iso_moment(item.at_us)} {item.measure}: facts {item.facts}, sums {item.rollup}")
+    run.say(f"{show.plural(len(found), 'bucket')} differed and were filled again." if found else "They agree.")
+
+
+def _report(work: Background, run: Run) -> None:
+    tried = reporting.send_due(work.runtime, work.settings, made=work.made)
+    became = [outbox.one(work.runtime.control, letter.id) for letter in tried]
+    for letter in became:
+        run.say(f"{letter.period} for {letter.recipient or 'the archive'}: {letter.state}, try {letter.attempts}")
+    for letter in became:
+        if letter.state not in ("sent", "archived"):
+            raise post.not_sent(letter)
+    if not became:
+        run.say("Nothing was due.")
