@@ -40,12 +40,16 @@ class Deed:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One part of a report. It is only made where it has something to say; `charts` have their summary beside them."""
+    """One part of a report. It is only made where it has something to say; `charts` have their summary beside them.
+
+    `wide_only` are keys of table columns that a narrow screen can do without.
+    """
 
     title: str
     sentences: tuple[str, ...] = ()
     charts: tuple[Chart, ...] = ()
     table: Table | None = None
+    wide_only: frozenset[str] = frozenset()
     deeds: tuple[Deed, ...] = ()
     link: Link | None = None
 

@@ -92,7 +92,10 @@ def html(document: Document, *, origin: str, pictures: Mapping[str, str], made: 
     """The HTML part with its styles inlined; `pictures` gives the address of each chart, left out where it is empty."""
     raw = _render(document, origin=origin, pictures=pictures, made=made, stylesheet="", whole_window=False)
     inliner = css_inline.CSSInliner(
-        extra_css=STYLESHEET.read_text(encoding="utf-8"), load_remote_stylesheets=False, minify_css=True
+        extra_css=STYLESHEET.read_text(encoding="utf-8"),
+        load_remote_stylesheets=False,
+        keep_at_rules=True,
+        minify_css=True,
     )
     return inliner.inline(raw)
 

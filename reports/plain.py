@@ -76,28 +76,20 @@ def _deed(number: int, deed: Deed, origin: str) -> Iterator[str]:
 
 
 def _table(table: Table) -> Iterator[str]:
-    """Aligned columns; a number column that holds nothing but dashes is left out where the line would be too long."""
+    """Aligned columns with a rule above the total."""
     rows = [*table.rows, *((table.total,) if table.total else ())]
-    columns = _fitting(table, rows)
-    grid = [[_clipped(table.columns[place], table.columns[place].label) for place in columns]]
-    grid += [[_clipped(table.columns[place], _cell_text(row[place])) for place in columns] for row in rows]
-    widths = [max(len(line[place]) for line in grid) for place in range(len(columns))]
+    grid = [[_clipped(column, column.label) for column in table.columns]]
+    grid += [
+        [_clipped(column, _cell_text(cell)) for column, cell in zip(table.columns, row, strict=True)] for row in rows
+    ]
+    widths = [max(map(len, places)) for places in zip(*grid, strict=True)]
     for number, line in enumerate(grid):
         if table.total and number == len(grid) - 1:
             yield "-" * (sum(widths) + 2 * (len(widths) - 1))
         yield "  ".join(
-            cell.rjust(width) if table.columns[place].kind == "number" else cell.ljust(width)
-            for cell, width, place in zip(line, widths, columns, strict=True)
+            cell.rjust(width) if column.kind == "number" else cell.ljust(width)
+            for cell, width, column in zip(line, widths, table.columns, strict=True)
         ).rstrip()
-
-
-def _fitting(table: Table, rows: list[tuple[Cell, ...]]) -> list[int]:
-    silent = {"–", ""}
-    return [
-        place
-        for place, column in enumerate(table.columns)
-        if column.kind == "text" or any(row[place].text not in silent for row in rows)
-    ]
 
 
 def _cell_text(cell: Cell) -> str:

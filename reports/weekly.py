@@ -244,28 +244,29 @@ def _moved_section(facts: Facts) -> Section | None:
     sentences = [
         f"{_delta(part)} {word} ({meaning})." for key, word, meaning in FACTORS if (part := getattr(total, key))
     ]
+    told = [factor for factor in FACTORS if any(getattr(move, factor[0]) for move in facts.moved.rows)]
+    keys = tuple(key for key, _, _ in told)
     shown, rest = facts.moved.rows[:TOP_MOVES], facts.moved.rows[TOP_MOVES:]
-    rows = [_move_row(cells.text(move.name, href=_feature(facts.view, move.name)), move) for move in shown]
+    rows = [_move_row(cells.text(move.name, href=_feature(facts.view, move.name)), move, keys) for move in shown]
     if rest:
-        rows.append(_move_row(cells.text(f"other ({len(rest)})"), _added(rest)))
+        rows.append(_move_row(cells.text(f"other ({len(rest)})"), _added(rest), keys))
+    columns = (
+        Column("name", "Feature"),
+        Column("now_usd", "This week", "number"),
+        Column("change_usd", "Change", "number"),
+        *(Column(f"{key}_usd", word.capitalize(), "number", meaning) for key, word, meaning in told),
+    )
     return Section(
         "Why it moved",
         sentences=(f"Spend changed by {_delta(total.change)}:", *sentences),
-        table=Table("moved", "What moved", MOVE_COLUMNS, tuple(rows), total=_move_row(cells.text("Total"), total)),
+        table=Table("moved", "What moved", columns, tuple(rows), total=_move_row(cells.text("Total"), total, keys)),
+        wide_only=frozenset(f"{key}_usd" for key in keys),
     )
 
 
-MOVE_COLUMNS: Final = (
-    Column("name", "Feature"),
-    Column("now_usd", "This week", "number"),
-    Column("change_usd", "Change", "number"),
-    *(Column(f"{key}_usd", word.capitalize(), "number", meaning) for key, word, meaning in FACTORS),
-)
-
-
-def _move_row(name: Cell, move: Move) -> tuple[Cell, ...]:
-    parts = (getattr(move, key) for key, _, _ in FACTORS)
-    return name, cells.money(move.now_pusd), cells.delta(move.change), *(cells.delta(part) for part in parts)
+def _move_row(name: Cell, move: Move, keys: Sequence[str]) -> tuple[Cell, ...]:
+    parts = (cells.delta(getattr(move, key)) for key in keys)
+    return name, cells.money(move.now_pusd), cells.delta(move.change), *parts
 
 
 def _added(moves: Sequence[Move]) -> Move:

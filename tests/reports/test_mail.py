@@ -96,7 +96,9 @@ def test_the_html_is_small_and_needs_nothing_from_elsewhere(mail: EmailMessage) 
     assert len(body.encode()) < email.MAX_HTML_BYTES
     page = Tags(body)
     names = {tag for tag, _ in page.tags}
-    assert not names & {"script", "style", "link", "svg", "iframe", "form", "object"}
+    assert not names & {"script", "link", "svg", "iframe", "form", "object"}
+    sheets = re.findall(r"<style[^>]*>(.*?)</style>", body, re.DOTALL)
+    assert [sheet.strip().startswith("@media") for sheet in sheets] == [True], "only what narrow screens need"
     assert all(not name.startswith("on") for _, attrs in page.tags for name in attrs)
     assert "url(" not in body
     pictures = [attrs for tag, attrs in page.tags if tag == "img"]
