@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.control import access
+from app.control import access, api_keys
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -36,3 +36,12 @@ def leave(control: Engine, cookie: str | None) -> None:
     """End a session."""
     if cookie:
         access.close_session(control, cookie)
+
+
+def opens_batches(control: Engine, authorization: str | None) -> bool:
+    """Whether `Authorization: Bearer` carries a key for batches, or the access token itself."""
+    scheme, _, raw = (authorization or "").partition(" ")
+    if scheme.lower() != "bearer" or not raw.strip():
+        return False
+    text = raw.strip()
+    return api_keys.verify(control, text, "batch") is not None or access.verify_token(control, text) is not None

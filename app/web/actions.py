@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import date, timedelta
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Form
@@ -14,6 +13,7 @@ from starlette.datastructures import UploadFile
 from app.core.errors import UsageError
 from app.core.view import midnight_us, zone_info
 from app.web import render
+from app.web.names import plain_name
 from app.web.security import UPLOAD_PATH
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 Fingerprint = str
 REASON_MAX = 500
-NAME_MAX = 200
 NO_FILE = "No file was chosen. Go back and choose a log file."
 BILLINGS = ("api", "subscription", "provisioned", "free", "unknown")
 
@@ -71,7 +70,9 @@ def actions(deps: Deps) -> APIRouter:
             log = form.get("log")
             if not isinstance(log, UploadFile):
                 raise UsageError(NO_FILE)
-            name = _plain_name(log.filename)
+            name = plain_name(log.filename)
+            if not name:
+                raise UsageError(NO_FILE)
             await run_in_threadpool(commands.upload_log, name, log.file)
         return render.see_other("/sources?done=upload")
 
@@ -83,15 +84,6 @@ def actions(deps: Deps) -> APIRouter:
         return render.see_other("/sources?done=billing")
 
     return router
-
-
-def _plain_name(given: str | None) -> str:
-    """The last part of an uploaded file's name: a browser names a file, never a place on this machine."""
-    name = PurePosixPath((given or "").replace("\\", "/")).name
-    name = "".join(character for character in name if character.isprintable())[-NAME_MAX:]
-    if not name.strip(". "):
-        raise UsageError(NO_FILE)
-    return name
 
 
 def _until_us(text: str, zone: str) -> int | None:

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from app.jobs import Job
+    from app.web.batch_desk import BatchDesk
 
 Phase = Literal["idle", "setting up", "reading logs", "analysing", "failed"]
 
@@ -82,6 +83,7 @@ class Commands:
         set_billing: (source, billing) what the user says about how a source is billed.
         reports: the weekly report; None where this service makes none.
         jobs: the service's own work by the clock; None where it has no clock.
+        batch: batch jobs; None where this service moves none.
     """
 
     dismiss_finding: Callable[[str, str, int | None], None]
@@ -94,3 +96,4 @@ class Commands:
     set_billing: Callable[[str, str], None]
     reports: ReportDesk | None = None
     jobs: JobDesk | None = None
+    batch: BatchDesk | None = None

@@ -26,6 +26,7 @@ class Deps:
         no_access_control: serves without the access token; only made data on loopback may ask for it.
         max_upload_bytes: largest log that the Sources page takes; larger ones go through `halve ingest`.
         demo: pages say that the data is made.
+        address: `https://halve.example` or `http://127.0.0.1:8080`: where clients of the API reach this Halve.
     """
 
     warehouse: Warehouse
@@ -38,3 +39,4 @@ class Deps:
     no_access_control: bool = False
     max_upload_bytes: int = 1 << 30
     demo: bool = False
+    address: str = "http://127.0.0.1:8080"

@@ -60,18 +60,21 @@ WRONG_ORIGIN = (
 
 
 UPLOAD_PATH = "/sources/upload"
+BATCH_UPLOAD_PATH = "/batch/upload"
+API_FILES_PATH = "/v1/files"
+UPLOAD_PATHS = frozenset({UPLOAD_PATH, BATCH_UPLOAD_PATH, API_FILES_PATH})
 MAX_FORM_BYTES = 64 * 1024
 
 
 class BodyLimitMiddleware:
-    """Bounds what anybody can make us read: forms are small; only the upload is large, and it reads after the guard."""
+    """Bounds what anybody can make us read: forms are small; only uploads are large, and they read after the guard."""
 
     def __init__(self, app: ASGIApp, max_upload_bytes: int) -> None:
         self.form = RequestBodyLimitMiddleware(app, MAX_FORM_BYTES)
         self.upload = RequestBodyLimitMiddleware(app, max_upload_bytes)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        chosen = self.upload if scope["type"] == "http" and scope["path"] == UPLOAD_PATH else self.form
+        chosen = self.upload if scope["type"] == "http" and scope["path"] in UPLOAD_PATHS else self.form
         await chosen(scope, receive, send)
 
 

@@ -15,7 +15,7 @@ from app.auth.access import SESSION_COOKIE, is_inside
 from app.auth.origin import LOOPBACK_NAMES
 from app.core import view as views
 from app.core.errors import HalveError, UsageError
-from app.web import entry, jobs, render, reports
+from app.web import batch_routes, entry, jobs, openai_api, render, reports
 from app.web.actions import actions
 from app.web.frame import frame
 from app.web.page import Context
@@ -69,10 +69,13 @@ def create_app(deps: Deps) -> FastAPI:
         _add(inside, page.path, _full(deps, page, templates))
     inside.include_router(actions(deps))
     inside.include_router(reports.routes(deps))
+    inside.include_router(batch_routes.routes(deps))
     inside.include_router(jobs.routes(deps))
     app.include_router(inside)
     app.include_router(entry.routes(deps, templates))
     app.add_api_route("/healthz", _healthz(deps), methods=["GET", "HEAD"])
+    if deps.commands.batch is not None:
+        app.mount(openai_api.MOUNT, openai_api.openai_api(deps, deps.commands.batch))
     app.mount("/static", _Static(directory=render.STATIC), name="static")
     _add_problem_pages(app, templates)
     app.add_middleware(BodyLimitMiddleware, max_upload_bytes=deps.max_upload_bytes)

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from app.web.pages import finding, jobs, reports, request, requests, savings, sources, spend
+from app.web.pages import (
+    batch,
+    batch_file,
+    batch_job,
+    finding,
+    jobs,
+    reports,
+    request,
+    requests,
+    savings,
+    sources,
+    spend,
+)
 
 if TYPE_CHECKING:
     from app.web.page import Page
@@ -15,6 +27,9 @@ PAGES: Final[tuple[Page, ...]] = (
     finding.PAGE,
     requests.PAGE,
     request.PAGE,
+    batch.PAGE,
+    batch_file.PAGE,
+    batch_job.PAGE,
     reports.PAGE,
     sources.PAGE,
     jobs.PAGE,
