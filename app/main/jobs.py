@@ -5,11 +5,13 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from app.control import job_runs, outbox, schedules
-from app.core.errors import InputError
+from app import batch
+from app.control import batches, job_runs, outbox, schedules
+from app.core.errors import InputError, UnavailableError
 from app.core.view import zone_info
 from app.jobs import Job, parse
 from app.main import reporting
+from app.main.batches import make_desk
 from app.main.refresh import now_us
 from app.warehouse import rollup
 from app.warehouse.texts import drop_unshared
@@ -20,11 +22,13 @@ from reports import post
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from app.batch import Desk
     from app.jobs import Run
     from app.main.background import Background
 
 WAREHOUSE: Final = "warehouse"
 MAIL: Final = "mail"
+BATCH: Final = "batch"
 
 KEPT_RUNS: Final = 500
 KEPT_RUNS_US: Final = 91 * 86_400_000_000
@@ -83,6 +87,18 @@ def jobs(work: Background) -> tuple[Job, ...]:
             turn(_report),
         ),
         Job(
+            "batch",
+            "Move batches",
+            "Takes every batch job that is due one step further: submits, asks, settles, tells its caller.",
+            "every 5 s",
+            partial(_batches, make_desk(work.runtime.control, work.settings)),
+            # Beside the warehouse: it waits for providers, and leaves what they answer in the inbox.
+            lane=BATCH,
+            has_work=lambda: bool(
+                batches.due(work.runtime.control, now_us()) or batches.due_webhooks(work.runtime.control, now_us())
+            ),
+        ),
+        Job(
             "mail",
             "Send waiting mail",
             "Tries mails again that the mail server did not take.",
@@ -124,6 +140,18 @@ def _sources(work: Background, run: Run) -> None:
             failed.append(name)
     if failed:
         raise InputError(f"{', '.join(failed)} could not be read; the lines of this run and the page Sources say why.")
+
+
+def _batches(desk: Desk, run: Run) -> None:
+    done = batch.advance(desk)
+    if done.busy:
+        run.say("Another process moves the batches right now.")
+        return
+    run.say(f"{show.plural(done.jobs, 'job')} moved, {done.settled} settled, {show.plural(done.webhooks, 'webhook')}.")
+    for error in done.errors:
+        run.say(error)
+    if done.errors:
+        raise UnavailableError(f"{show.plural(len(done.errors), 'job')} could not be moved: {done.errors[0]}")
 
 
 def _analysis(work: Background, run: Run) -> None:
