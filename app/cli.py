@@ -319,6 +319,43 @@ def sources_billing(name: str, billing: str) -> None:
 
 
 @main.group()
+def keys() -> None:
+    """Keys for machines that hand batches in over the OpenAI-compatible API."""
+
+
+@keys.command("create")
+@click.argument("name")
+@click.option("--scope", type=click.Choice(["batch"]), default="batch", show_default=True, help="What the key opens.")
+def keys_create(name: str, scope: Literal["batch"]) -> None:
+    """Make a key called NAME and print it; it is shown this once."""
+    from app.main import keys as deeds
+
+    click.echo(deeds.create(_settings(), name, scope))
+    click.echo("Only its hash is kept. Give it to the client as its API key.", err=True)
+
+
+@keys.command("list")
+@json_option
+def keys_list(as_json: bool) -> None:
+    """List the keys with what they open and since when; their text is known to nobody here."""
+    from app.main import keys as deeds
+    from reports import tables
+
+    rows = deeds.listed(_settings())
+    click.echo(json.dumps(rows) if as_json else tables.keys(rows))
+
+
+@keys.command("revoke")
+@click.argument("name")
+def keys_revoke(name: str) -> None:
+    """End the key NAME at once."""
+    from app.main import keys as deeds
+
+    deeds.revoke(_settings(), name)
+    click.echo(f"{name} opens nothing any more.")
+
+
+@main.group()
 def report() -> None:
     """The weekly savings report."""
 

@@ -38,6 +38,13 @@ class Settings:
         "", "HALVE_INGEST_ROOTS", "folders the service may read logs from, separated by ':'; empty allows none"
     )
     prices: str = _setting("", "HALVE_PRICES", "a file of negotiated rates laid over the price book")
+    batch_provider: str = _setting(
+        "openai", "HALVE_BATCH_PROVIDER", "where batches of the API go: openai or anthropic; the page offers both"
+    )
+    batch_base_url: str = _setting(
+        "", "HALVE_BATCH_BASE_URL", "another server that speaks that provider's protocol, as https://host/v1"
+    )
+    batch_key: str = _setting("", "HALVE_BATCH_KEY", "its key as env:NAME or file:PATH; empty is the provider's own")
     smtp_url: str = _setting(
         "", "HALVE_SMTP_URL", "mail server: smtp://user@host:587?password=env:NAME, or a reference to such an address"
     )

@@ -103,6 +103,17 @@ def sources(rows: Sequence[Mapping[str, Any]]) -> str:
     )
 
 
+def keys(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Keys of the API: what each opens, since when, and whether it still does."""
+    if not rows:
+        return "No key was made. `halve keys create NAME` makes one."
+    return "\n".join(
+        f"{_clean(row['name']):<24}{row['scope']:<8}made {_moment(row['created_us'])}"
+        + (f"  revoked {_moment(row['revoked_us'])}" if row["revoked_us"] is not None else "")
+        for row in rows
+    )
+
+
 def _moment(us: int | None) -> str:
     return "never" if us is None else datetime.fromtimestamp(us / 1e6, UTC).strftime("%Y-%m-%d %H:%M:%SZ")
 
