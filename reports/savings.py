@@ -45,7 +45,7 @@ class Applied:
 class BatchLine:
     """One batch job of the period. Amounts are pico-USD; None is not known yet.
 
-    `realtime_pusd` is what the same items would have cost without the batch discount.
+    `saved_pusd` is the discount that was received, against what the same tokens cost in real time.
     """
 
     job: str
@@ -55,7 +55,7 @@ class BatchLine:
     succeeded: int
     failed: int
     charged_pusd: int | None
-    realtime_pusd: int | None
+    saved_pusd: int | None
     href: str
 
 
@@ -195,8 +195,7 @@ def batches(lines: Sequence[BatchLine]) -> Section | None:
     """The batch jobs of the period with the discount that was received; None where there was none."""
     if not lines:
         return None
-    known = [line for line in lines if line.charged_pusd is not None and line.realtime_pusd is not None]
-    saved = sum((line.realtime_pusd or 0) - (line.charged_pusd or 0) for line in known)
+    saved = sum(line.saved_pusd for line in lines if line.saved_pusd is not None)
     sentences = (f"They cost {show.money(saved)} less than the same requests sent at once.",) if saved > 0 else ()
     return Section(
         "Batch jobs",
@@ -219,9 +218,6 @@ def batches(lines: Sequence[BatchLine]) -> Section | None:
 
 
 def _batch_row(line: BatchLine) -> tuple[Cell, ...]:
-    saved = None
-    if line.charged_pusd is not None and line.realtime_pusd is not None:
-        saved = line.realtime_pusd - line.charged_pusd
     return (
         cells.text(line.job, href=line.href),
         cells.text(line.feature),
@@ -229,5 +225,5 @@ def _batch_row(line: BatchLine) -> tuple[Cell, ...]:
         cells.count(line.items),
         cells.count(line.failed),
         cells.money(line.charged_pusd),
-        Cell(usd_text(saved), show.money(saved)),
+        Cell(usd_text(line.saved_pusd), show.money(line.saved_pusd)),
     )

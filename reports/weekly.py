@@ -241,8 +241,8 @@ def _moved_section(facts: Facts) -> Section | None:
     if facts.moved is None or not any(move.change for move in facts.moved.rows):
         return None
     total = facts.moved.total
-    sentences = [
-        f"{_delta(part)} {word} ({meaning})." for key, word, meaning in FACTORS if (part := getattr(total, key))
+    parts = [
+        f"{_delta(part)} from {word} ({meaning})" for key, word, meaning in FACTORS if (part := getattr(total, key))
     ]
     told = [factor for factor in FACTORS if any(getattr(move, factor[0]) for move in facts.moved.rows)]
     keys = tuple(key for key, _, _ in told)
@@ -258,7 +258,7 @@ def _moved_section(facts: Facts) -> Section | None:
     )
     return Section(
         "Why it moved",
-        sentences=(f"Spend changed by {_delta(total.change)}:", *sentences),
+        sentences=(f"Spend changed by {_delta(total.change)}: {', '.join(parts)}.",),
         table=Table("moved", "What moved", columns, tuple(rows), total=_move_row(cells.text("Total"), total, keys)),
         wide_only=frozenset(f"{key}_usd" for key in keys),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from app.analysis import batch_worth, spend
 from app.control import batches, outbox
 from app.core.errors import NotFoundError, UsageError
 from app.core.view import zone_info
@@ -23,10 +24,13 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Engine
 
+    from app.analysis.batch_worth import Worth
+    from app.control.batches import Job, Tally
     from app.control.outbox import Letter
     from app.core.view import Period
     from app.main.runtime import Runtime
     from app.settings import Settings
+    from app.warehouse.store import Session
     from reports.document import Document
     from reports.post import Office
 
@@ -95,8 +99,6 @@ def mail_waits(control: Engine, now: Callable[[], int] = now_us) -> bool:
 
 
 def _has_requests(runtime: Runtime) -> bool:
-    from app.analysis import spend
-
     with runtime.warehouse.session() as session:
         return spend.extent(session) is not None
 
@@ -127,33 +129,41 @@ def document(
             chosen,
             plan=plan,
             applied=savings.applied(runtime.control, plan, moment),
-            batches=_batches(runtime.control, chosen.period),
+            batches=_batches(runtime, session, chosen.period),
             late_by=late,
             now_us=moment,
         )
 
 
-def _batches(control: Engine, period: Period) -> tuple[BatchLine, ...]:
-    """The jobs that were handed in or settled in the period, the oldest first."""
-    found = []
-    for job in batches.jobs(control):
-        touched = (job.created_us, job.settled_us)
-        if any(moment is not None and period.from_us <= moment < period.to_us for moment in touched):
-            counts = batches.tally(control, job.id)
-            found.append(
-                BatchLine(
-                    job=job.label,
-                    feature=job.feature or "unassigned",
-                    state=job.outcome or job.state,
-                    items=job.items,
-                    succeeded=counts.succeeded,
-                    failed=counts.failed + counts.expired,
-                    charged_pusd=None,
-                    realtime_pusd=None,
-                    href=f"/batch/{job.id}",
-                )
-            )
-    return tuple(found)
+def _batches(runtime: Runtime, session: Session, period: Period) -> tuple[BatchLine, ...]:
+    """The jobs that were handed in or settled in the period, and what their discount came to."""
+    control = runtime.control
+
+    def touched(job: Job) -> bool:
+        moments = (job.created_us, job.settled_us)
+        return any(moment is not None and period.from_us <= moment < period.to_us for moment in moments)
+
+    found = [job for job in batches.jobs(control, since_us=period.from_us) if touched(job)]
+    if not found:
+        return ()
+    worth = batch_worth.of_jobs(session, runtime.book, since_us=min(job.created_us for job in found))
+    return tuple(
+        _batch_line(job, batches.tally(control, job.id), worth.get(job.id, batch_worth.Worth())) for job in found
+    )
+
+
+def _batch_line(job: Job, counts: Tally, worth: Worth) -> BatchLine:
+    return BatchLine(
+        job=job.label,
+        feature=job.feature or "unassigned",
+        state=job.outcome or job.state,
+        items=job.items,
+        succeeded=counts.succeeded,
+        failed=counts.failed + counts.expired,
+        charged_pusd=worth.charged_pusd,
+        saved_pusd=worth.saved_pusd,
+        href=f"/batch/{job.id}",
+    )
 
 
 def desk(

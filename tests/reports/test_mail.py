@@ -129,8 +129,9 @@ def test_the_text_part_alone_says_how_much_more_why_and_what_to_do(mail: EmailMe
     text = part(mail, "plain").get_content()
     assert text.startswith(f"LLM spend {DAYS}: $")
     assert re.search(r"That is \$[\d.]+ \(\d+\.\d%\) more than the week before", text)
-    assert re.search(r"^[+−]\$[\d.]+ volume \(", text, re.MULTILINE)
-    assert re.search(r"^[+−]\$[\d.]+ rate \(", text, re.MULTILINE)
+    whole = " ".join(text.split())
+    assert re.search(r"Spend changed by \+\$[\d.]+: \+\$[\d.]+ from volume \(more or fewer requests in all\), ", whole)
+    assert re.search(r"[+−]\$[\d.]+ from rate \(", whole)
     assert "What to do" in text
     assert "$4.29 per 30 days" in text
     assert "owner: nobody yet" in text

@@ -16,8 +16,9 @@ from aiosmtpd.smtp import AuthResult
 from dashboard_company import DAY_US, NOW_US, ZONE, Company, company, requests
 from report_office import WEEK, Clock, Mailbox, mailbox, runtime_of, settings_of
 
-from app.control import migrate, open_control, outbox
+from app.control import batches, migrate, open_control, outbox
 from app.core.errors import InputError, UnavailableError, UsageError
+from app.core.money import usd_text
 from app.main import report_commands, reporting
 from reports import archive, post, smtp, weeks
 
@@ -260,6 +261,53 @@ def test_llmc_110_a_report_that_was_due_while_the_service_was_down(
 
 def _micros(text: str) -> int:
     return round(datetime.fromisoformat(text).timestamp()) * 1_000_000
+
+
+def test_the_batch_jobs_of_the_week_come_with_what_they_saved(tmp_path: Path) -> None:
+    week = weeks.named(WEEK, ZONE).period
+    rows = requests()
+    for row in rows:
+        if row["feature"] == "ticket-classify" and week.from_us <= row["start_us"] < week.to_us:
+            halves = {name: row[name] // 2 for name in ("input_pusd", "output_pusd", "cost_pusd")}
+            row |= {"is_batch": True, "tags": json.dumps({"batch_job": "j1"}), **halves}
+    charged = sum(row["cost_pusd"] for row in rows if row["is_batch"])
+    runtime = runtime_of(company(rows), tmp_path)
+    job = batches.Job(
+        id="j1",
+        provider="openai",
+        label="nightly",
+        zone=ZONE,
+        created_us=week.from_us,
+        start_us=week.from_us,
+        state="settled",
+        outcome="completed",
+        items=170,
+        bytes=1,
+        tokens_est=1,
+        max_attempts=2,
+        next_us=batches.NEVER_US,
+        feature="ticket-classify",
+    )
+    for one in (job, replace(job, id="j0", created_us=week.from_us - 1)):
+        part = batches.Part(
+            one.id, 0, "/v1/chat/completions", 1, "settled", 1, 1, 1, f"mark-{one.id}", batches.NEVER_US, "gpt-5-mini"
+        )
+        batches.add(runtime.control, one, (part,), (batches.Item(0, "a", 0, 0, "succeeded", 1, 0, 1, 1),))
+
+    found = reporting.document(runtime, settings(runtime), WEEK, now=Clock())
+    table = next(item.table for item in found.sections if item.title == "Batch jobs")
+    assert table is not None
+    [row] = table.rows
+    assert [cell.value for cell in row] == [
+        "nightly",
+        "ticket-classify",
+        "completed",
+        170,
+        0,
+        usd_text(charged),
+        usd_text(charged),
+    ]
+    assert row[0].href == "/batch/j1"
 
 
 class TestOnDemand:

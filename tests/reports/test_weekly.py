@@ -156,7 +156,7 @@ def test_an_applied_finding_that_the_plan_no_longer_holds_is_still_measured() ->
 
 def test_batch_jobs_say_what_they_saved_and_leave_unknown_open(made: Company) -> None:
     lines = (
-        BatchLine("nightly", "ticket-classify", "completed", 1200, 1198, 2, 3 * 10**12, 6 * 10**12, "/batch/b1"),
+        BatchLine("nightly", "ticket-classify", "completed", 1200, 1198, 2, 3 * 10**12, 3 * 10**12, "/batch/b1"),
         BatchLine("evening", "invoice-extract", "submitted", 40, 0, 0, None, None, "/batch/b2"),
     )
     found = section(report(made, batches=lines), "Batch jobs")

@@ -59,7 +59,7 @@ def build(context: Context) -> Content:
                 "This Halve was started without its weekly report.",
                 (Link("Open Savings", "/savings"),),
             ),
-            tables=(_archive(context, {}),),
+            tables=(_archive(context),),
         )
     listed = desk.weeks(context.now_us)
     asked = context.keys.get("week", "")
@@ -69,7 +69,7 @@ def build(context: Context) -> Content:
         "Reports",
         notices=(said,) if said else (),
         model=_model(desk, listed, chosen),
-        tables=(_archive(context, dict(listed)),),
+        tables=(_archive(context),),
     )
 
 
@@ -84,48 +84,45 @@ def _model(desk: ReportDesk, listed: tuple[tuple[str, str], ...], chosen: str) -
     )
 
 
-def _archive(context: Context, days: dict[str, str]) -> Table:
-    rows = outbox.newest(context.deps.control, NEWEST)
+def _archive(context: Context) -> Table:
+    letters = outbox.newest(context.deps.control, NEWEST)
+    errors = any(letter.error for letter in letters)
     return Table(
         "archive",
         "Archive",
         (
-            Column("made", "Made"),
+            Column("made", "Made", width="tight"),
             Column("week", "Week", width="tight"),
-            Column("to", "To"),
+            Column("late", "Late", twin_only=True),
+            Column("to", "To", width="mid"),
             Column("state", "State", width="tight"),
-            Column("when", "When"),
+            Column("when", "When", width="tight"),
             Column("tries", "Tries", "number"),
             Column("subject", "Subject", width="wide"),
-            Column("error", "Last error", width="mid"),
-            Column("late", "Late", help="Made long after its time, because the service did not run"),
+            Column("error", "Last error", width="wide", twin_only=not errors),
         ),
-        tuple(_row(context, letter, days) for letter in rows),
-        frame_note=f"The newest {NEWEST}." if len(rows) == NEWEST else "",
+        tuple(_row(context, letter) for letter in letters),
+        frame_note=f"The newest {NEWEST}." if len(letters) == NEWEST else "",
         empty="No report was made yet. The first one is due on the next Monday at 8:00.",
     )
 
 
-def _row(context: Context, letter: Letter, days: dict[str, str]) -> tuple[Cell, ...]:
+def _row(context: Context, letter: Letter) -> tuple[Cell, ...]:
     asked = letter.occasion != outbox.SCHEDULED
-    pause = letter.state == "queued" and letter.attempts
-    late = letter.is_late
+    waits = letter.state == "queued" and letter.attempts > 0
+    when = letter.next_try_us if waits else letter.done_us
     tone: Tone = "worse" if letter.state == "failed" else ""
     made = letter.subject is not None
     return (
         cells.moment(letter.created_us, context.zone),
-        Cell(letter.period, letter.period, note=days.get(letter.period, "")),
-        Cell(letter.recipient or None, letter.recipient or "archive only"),
+        Cell(letter.period, letter.period, note="late: the service did not run" if letter.is_late else ""),
+        Cell(letter.is_late, ""),
+        Cell(letter.recipient or None, letter.recipient or "the archive only"),
         Cell(letter.state, STATES[letter.state], note="asked for" if asked else "", tone=tone),
-        Cell(
-            show.iso_moment(letter.next_try_us if pause else letter.done_us),
-            show.moment(letter.next_try_us if pause else letter.done_us, context.zone),
-            note="next try" if pause else "",
-        ),
+        Cell(show.iso_moment(when), show.moment(when, context.zone), note="next try" if waits else ""),
         cells.count(letter.attempts),
         cells.text(letter.subject, href=f"{PATH}/mail/{letter.id}.eml" if made else ""),
         Cell(letter.error, letter.error or "", tone=tone),
-        Cell(late, "late" if late else "", tone="worse" if late else ""),
     )
 
 
