@@ -13,6 +13,7 @@ from app.batch.providers import provider_named
 from app.batch.shelf import Shelf
 from app.control import batch_files
 from app.core.errors import HalveError, NotFoundError
+from app.main.batches import make_desk
 from app.web.batch_desk import BatchDesk, Upstream
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from app.batch.preview import Preview
     from app.control.batch_files import ApiBatch
     from app.control.batches import Job
+    from app.main.background import Background
     from app.pricing.book import PriceBook
 
 FILES: Final = "batch-files"
@@ -43,6 +45,19 @@ def upstreams(*, demo: bool, provider: str = "openai", base_url: str = "", key_r
     first = Upstream(provider, provider_named(provider).title, base_url or None, key_ref or None)
     others = (name for name in ("openai", "anthropic") if name != provider)
     return (first, *(Upstream(name, provider_named(name).title) for name in others))
+
+
+def of_service(work: Background, *, demo: bool) -> BatchDesk:
+    """The desk of a running service; a job that is handed in or cancelled is looked at at once."""
+    settings, runtime = work.settings, work.runtime
+    given = upstreams(
+        demo=demo,
+        provider=settings.batch_provider,
+        base_url=settings.batch_base_url,
+        key_ref=settings.batch_key,
+    )
+    desk = make_desk(runtime.control, settings)
+    return batch_desk(desk, runtime.data_dir / FILES, runtime.book, given, lambda: work.ask("batch"))
 
 
 def batch_desk(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -20,9 +21,10 @@ from app.web.commands import JobDesk
 from reports import post
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from app.batch import Desk
+    from app.control.outbox import Letter
     from app.jobs import Run
     from app.main.background import Background
 
@@ -30,6 +32,7 @@ WAREHOUSE: Final = "warehouse"
 MAIL: Final = "mail"
 BATCH: Final = "batch"
 
+DEMO_POLL_US: Final = 2_000_000
 KEPT_RUNS: Final = 500
 KEPT_RUNS_US: Final = 91 * 86_400_000_000
 
@@ -91,7 +94,7 @@ def jobs(work: Background) -> tuple[Job, ...]:
             "Move batches",
             "Takes every batch job that is due one step further: submits, asks, settles, tells its caller.",
             "every 5 s",
-            partial(_batches, make_desk(work.runtime.control, work.settings)),
+            partial(_batches, _desk(work)),
             # Beside the warehouse: it waits for providers, and leaves what they answer in the inbox.
             lane=BATCH,
             has_work=lambda: bool(
@@ -103,7 +106,7 @@ def jobs(work: Background) -> tuple[Job, ...]:
             "Send waiting mail",
             "Tries mails again that the mail server did not take.",
             "every 1 min",
-            partial(_report, work),
+            partial(_mail, work),
             lane=MAIL,
             has_work=lambda: reporting.mail_waits(work.runtime.control),
         ),
@@ -140,6 +143,12 @@ def _sources(work: Background, run: Run) -> None:
             failed.append(name)
     if failed:
         raise InputError(f"{', '.join(failed)} could not be read; the lines of this run and the page Sources say why.")
+
+
+def _desk(work: Background) -> Desk:
+    """The batch desk; the demo's provider answers within seconds and is asked as often."""
+    desk = make_desk(work.runtime.control, work.settings)
+    return replace(desk, poll_us=DEMO_POLL_US) if work.made else desk
 
 
 def _batches(desk: Desk, run: Run) -> None:
@@ -182,7 +191,16 @@ def _rollups(work: Background, run: Run) -> None:
 
 
 def _report(work: Background, run: Run) -> None:
-    tried = reporting.send_due(work.runtime, work.settings, made=work.made)
+    due = [occurrence.at_us for occurrence in run.scheduled]
+    _sent(work, run, reporting.send_due(work.runtime, work.settings, due=due, made=work.made))
+
+
+def _mail(work: Background, run: Run) -> None:
+    _sent(work, run, reporting.send_waiting(work.runtime, work.settings, made=work.made))
+
+
+def _sent(work: Background, run: Run, tried: Sequence[Letter]) -> None:
+    """What became of mails, and a failed run where one of them is not out."""
     became = [outbox.one(work.runtime.control, letter.id) for letter in tried]
     for letter in became:
         run.say(f"{letter.period} for {letter.recipient or 'the archive'}: {letter.state}, try {letter.attempts}")

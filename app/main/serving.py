@@ -19,7 +19,7 @@ from app.control import access
 from app.control import findings as decisions
 from app.core.errors import UnavailableError, UsageError
 from app.core.hashing import hash64
-from app.main import jobs, reporting
+from app.main import batch_pages, jobs, reporting
 from app.main.background import Background
 from app.main.local_api import create_local_api
 from app.main.refresh import now_us
@@ -110,6 +110,7 @@ def _run(
     names = frozenset(settings.host_names.split())
     if settings.public_origin:
         names |= {urlsplit(settings.public_origin).hostname or ""}
+    address = settings.public_origin or f"http://{settings.host}:{settings.port}"
     deps = Deps(
         warehouse=runtime.warehouse,
         control=runtime.control,
@@ -120,6 +121,7 @@ def _run(
         public_origin=settings.public_origin or None,
         no_access_control=demo,
         demo=demo,
+        address=address,
     )
     work.start()
     if first is not None:
@@ -222,6 +224,7 @@ def commands(runtime: Runtime, work: Background, *, demo: bool = False) -> Comma
         set_billing=lambda source, billing: upkeep.set_billing(runtime.warehouse, source, billing),
         reports=reporting.desk(runtime, work.settings, work.soon, made=demo),
         jobs=jobs.desk(work),
+        batch=batch_pages.of_service(work, demo=demo),
     )
 
 
