@@ -92,13 +92,13 @@ def allowed(office: Office, to: str) -> str:
     return recipient
 
 
-def queue_due(office: Office, now_us: int) -> int:
-    """Queue the report of every week that is due and not covered yet; how many mails that made.
+def queue_due(office: Office, now_us: int, due: Sequence[int] = ()) -> int:
+    """Queue the report of every week that is over and not covered yet; how many mails that made.
 
+    `due` are the moments at which the schedule wanted it, so that a report that comes long after its own says so.
     Calling it again, from a second process or after a restart adds nothing.
     """
     covered = outbox.last_period(office.control, REPORT)
-    # The first report of all is not late: nobody waited for it.
     return sum(
         outbox.add(
             office.control,
@@ -106,9 +106,10 @@ def queue_due(office: Office, now_us: int) -> int:
             report=REPORT,
             period=week.name,
             now_us=now_us,
-            due_us=None if covered is None else week.due_us,
+            # The first report of all is not late: nobody waited for it.
+            due_us=None if covered is None else min((at for at in due if at >= week.period.to_us), default=None),
         )
-        for week in weeks.due(office.zone, now_us, covered)
+        for week in weeks.uncovered(office.zone, now_us, covered)
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from app.core import view as views
@@ -13,8 +13,6 @@ from app.core.errors import UsageError
 if TYPE_CHECKING:
     from app.core.view import Period
 
-DUE_AT: Final = time(8)
-"""Local time on Monday at which the report of the week before is due."""
 MAX_CAUGHT_UP: Final = 8
 
 _NAME = re.compile(r"(20\d\d)-W(\d\d)")
@@ -31,12 +29,6 @@ class Week:
     @property
     def last(self) -> date:
         return self.first + timedelta(days=6)
-
-    @property
-    def due_us(self) -> int:
-        """When its report is due: Monday after it, DUE_AT local; where clocks skip that time, the skip itself."""
-        zone = views.zone_info(self.period.zone)
-        return round(datetime.combine(self.first + timedelta(days=7), DUE_AT, tzinfo=zone).timestamp()) * 1_000_000
 
 
 def week_of(day: date, zone: str) -> Week:
@@ -69,14 +61,12 @@ def last_complete(zone: str, now_us: int) -> Week:
     return week_of(today - timedelta(days=7), zone)
 
 
-def due(zone: str, now_us: int, covered: str | None) -> tuple[Week, ...]:
-    """The weeks whose report is due and not covered yet, oldest first; at most MAX_CAUGHT_UP after a long pause.
+def uncovered(zone: str, now_us: int, covered: str | None) -> tuple[Week, ...]:
+    """The weeks that are over and not covered by a report yet, oldest first; at most MAX_CAUGHT_UP after a long pause.
 
-    `covered` is the newest covered week; where there is none, only the newest week is due.
+    `covered` is the newest covered week; where there is none, only the newest week counts.
     """
     newest = last_complete(zone, now_us)
-    if newest.due_us > now_us:
-        newest = week_of(newest.first - timedelta(days=7), zone)
     if covered is None:
         return (newest,)
     return tuple(week for week in reversed(before(newest, MAX_CAUGHT_UP)) if week.name > covered)

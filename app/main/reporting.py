@@ -80,17 +80,30 @@ def office(runtime: Runtime, settings: Settings, *, now: Callable[[], int] = now
 
 
 def send_due(
-    runtime: Runtime, settings: Settings, *, now: Callable[[], int] = now_us, made: bool = False
+    runtime: Runtime,
+    settings: Settings,
+    *,
+    due: Sequence[int] = (),
+    now: Callable[[], int] = now_us,
+    made: bool = False,
 ) -> Sequence[Letter]:
-    """Queue every weekly report that is due and send what waits; the mails that were tried.
+    """Queue the report of each week that is over and not covered yet, and send what waits; the mails that were tried.
 
-    The clock may call it as often as it likes, at any time and from several processes: each mail is made once. Nothing
-    is due while the store holds no request with a time.
+    `due` are the moments (microseconds UTC) at which the schedule wanted it: what comes long after its own says that
+    it is late. It may be called at any time and from several processes: each mail is made once. Nothing is due while
+    the store holds no request with a time.
     """
     where = office(runtime, settings, now=now, made=made)
     if _has_requests(runtime):
-        post.queue_due(where, now())
+        post.queue_due(where, now(), due)
     return post.deliver_due(where, now)
+
+
+def send_waiting(
+    runtime: Runtime, settings: Settings, *, now: Callable[[], int] = now_us, made: bool = False
+) -> Sequence[Letter]:
+    """Send what waits in the outbox, and queue nothing; the mails that were tried."""
+    return post.deliver_due(office(runtime, settings, now=now, made=made), now)
 
 
 def mail_waits(control: Engine, now: Callable[[], int] = now_us) -> bool:

@@ -203,6 +203,11 @@ def test_without_a_mail_server_the_archive_is_the_destination(runtime: Runtime) 
     assert [path.suffix for path in (runtime.data_dir / "reports").iterdir()] == [".eml"]
 
 
+def test_trying_waiting_mail_again_makes_no_new_report(runtime: Runtime, box: Mailbox) -> None:
+    assert reporting.send_waiting(runtime, settings(runtime, box), now=Clock()) == []
+    assert letters(runtime) == []
+
+
 def test_an_empty_store_reports_nothing(tmp_path: Path) -> None:
     runtime = runtime_of(company([]), tmp_path)
     assert reporting.send_due(runtime, settings_of(tmp_path), now=Clock()) == []
@@ -215,7 +220,7 @@ def test_missed_weeks_are_caught_up_each_once_and_say_that_they_are_late(runtime
     reporting.send_due(runtime, wanted, now=clock)
     clock.us = NOW_US
     for _ in range(2):
-        reporting.send_due(runtime, wanted, now=clock)
+        reporting.send_due(runtime, wanted, now=clock, due=[monday_at_eight(week) for week in ("2026-W45", WEEK)])
     assert [(item.period, item.is_late) for item in letters(runtime)] == [
         ("2026-W44", False),
         ("2026-W45", True),
@@ -239,12 +244,13 @@ def test_llmc_110_a_report_that_was_due_while_the_service_was_down(
     runtime = runtime_of(company(rows, planned=False), tmp_path)
     wanted = settings(runtime, box, mail_to="ana@acme.example")
 
-    week_before = weeks.named("2026-W08", ZONE)
-    reporting.send_due(runtime, wanted, now=Clock(week_before.due_us))
+    on_time = monday_at_eight("2026-W08")
+    reporting.send_due(runtime, wanted, now=Clock(on_time), due=[on_time])
     assert [item.is_late for item in letters(runtime)] == [False]
 
     for minutes in range(0, 48 * 60, 30):
-        reporting.send_due(runtime, wanted, now=Clock(down_until + minutes * 60_000_000))
+        missed = [monday_at_eight("2026-W09")] if minutes == 0 else []
+        reporting.send_due(runtime, wanted, now=Clock(down_until + minutes * 60_000_000), due=missed)
     runs = letters(runtime)[1:]
     assert len(runs) == case["expected"]["run_count"]
     week = weeks.named(runs[0].period, ZONE)
@@ -257,6 +263,11 @@ def test_llmc_110_a_report_that_was_due_while_the_service_was_down(
     assert runs[0].done_us >= _micros(expected["sent_at_after"])
     assert runs[0].is_late is (expected["marked"] == "late")
     assert len(box.received) == 2
+
+
+def monday_at_eight(week: str) -> int:
+    """When the default schedule wants the report of a week."""
+    return weeks.named(week, ZONE).period.to_us + 8 * 3_600_000_000
 
 
 def _micros(text: str) -> int:

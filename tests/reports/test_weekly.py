@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-from datetime import date
 from decimal import Decimal
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -251,26 +250,21 @@ class TestWeeks:
         assert all(later.period.from_us == earlier.period.to_us for later, earlier in pairwise(listed))
         assert [week.name for week in listed] == sorted((week.name for week in listed), reverse=True)
 
-    def test_a_report_is_due_on_monday_at_eight(self) -> None:
-        week = weeks.named("2026-W13", ZONE)
-        assert weeks.moment(week.due_us).astimezone(BERLIN).isoformat() == "2026-03-30T08:00:00+02:00"
-        assert week.last == date(2026, 3, 29)
-
     @pytest.mark.parametrize("text", ["", "2026-W00", "2026-W54", "2025-W53", "2026W12", "2026-W1", "<b>", "0000-W01"])
     def test_what_is_no_week_is_refused(self, text: str) -> None:
         with pytest.raises(UsageError, match="2026-W47"):
             weeks.named(text, ZONE)
 
-    def test_each_missed_week_is_due_once_and_the_first_start_asks_for_one(self) -> None:
-        assert [week.name for week in weeks.due(ZONE, NOW_US, None)] == [WEEK]
-        assert weeks.due(ZONE, NOW_US, WEEK) == ()
-        assert [week.name for week in weeks.due(ZONE, NOW_US, "2026-W43")] == ["2026-W44", "2026-W45", WEEK]
-        assert len(weeks.due(ZONE, NOW_US, "2024-W01")) == weeks.MAX_CAUGHT_UP
+    def test_each_missed_week_counts_once_and_the_first_start_asks_for_one(self) -> None:
+        assert [week.name for week in weeks.uncovered(ZONE, NOW_US, None)] == [WEEK]
+        assert weeks.uncovered(ZONE, NOW_US, WEEK) == ()
+        assert [week.name for week in weeks.uncovered(ZONE, NOW_US, "2026-W43")] == ["2026-W44", "2026-W45", WEEK]
+        assert len(weeks.uncovered(ZONE, NOW_US, "2024-W01")) == weeks.MAX_CAUGHT_UP
 
-    def test_before_eight_on_monday_the_week_is_not_due(self) -> None:
-        due_us = weeks.named(WEEK, ZONE).due_us
-        assert weeks.due(ZONE, due_us - 1, "2026-W45") == ()
-        assert [week.name for week in weeks.due(ZONE, due_us, "2026-W45")] == [WEEK]
+    def test_a_week_counts_from_the_moment_it_is_over(self) -> None:
+        end_us = weeks.named(WEEK, ZONE).period.to_us
+        assert weeks.uncovered(ZONE, end_us - 1, "2026-W45") == ()
+        assert [week.name for week in weeks.uncovered(ZONE, end_us, "2026-W45")] == [WEEK]
 
 
 def _hours(week: weeks.Week) -> int:

@@ -42,7 +42,7 @@ def test_the_page_shows_the_last_complete_week(client: TestClient) -> None:
     page = client.get("/reports").text
     assert f'src="/reports/preview/{WEEK}"' in page
     assert f"{DAYS} ({WEEK})" in page
-    assert "Sent every Monday to ana@acme.example" in page
+    assert "Sent every week to ana@acme.example" in page
     assert "No report was made yet" in page
 
 

@@ -103,7 +103,7 @@ def _archive(context: Context) -> Table:
         ),
         tuple(_row(context, letter) for letter in letters),
         frame_note=f"The newest {NEWEST}." if len(letters) == NEWEST else "",
-        empty="No report was made yet. The first one is due on the next Monday at 8:00.",
+        empty="No report was made yet. The Jobs page says when the first one is due.",
     )
 
 
