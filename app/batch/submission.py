@@ -37,7 +37,7 @@ def send(desk: Desk, provider: Provider, connection: Connection, job: Job, part:
     others = batches.unresolved(control, job.provider, job.base_url)
     if not provider.marks and others:
         # Its batches carry no mark of ours: two lost answers at once could not be told apart.
-        batches.update_part(control, part, next_us=now_us + ASK_AGAIN_US)
+        batches.update_part(control, part, next_us=now_us + min(ASK_AGAIN_US, desk.poll_us))
         return
     path = desk.files(job.id).sent(part.number)
     _write(desk, provider, job, part)

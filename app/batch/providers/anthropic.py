@@ -11,19 +11,17 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-import anthropic
-from anthropic import Anthropic
-
 from app.batch.dialect import OBJECT
 from app.batch.dialects.anthropic import DIALECT
 from app.batch.provider import DAY_US, Connection, Limits, Mark, Provider, Standing, byte_lines
-from app.batch.providers.sdk import TIMEOUT, in_our_words
+from app.batch.providers.sdk import TIMEOUT, Api
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
     from pathlib import Path
 
+    from anthropic import Anthropic
     from anthropic.types.messages import MessageBatch
 
     from app.batch.provider import Account
@@ -36,7 +34,9 @@ RESULTS: Final = "results"
 
 @contextmanager
 def connect(account: Account) -> Iterator[Connection]:
-    """An account's message batches; the client is closed at the end."""
+    """An account's message batches; the client is closed at the end. The SDK is loaded by the first call."""
+    from anthropic import Anthropic, APIError
+
     with (
         account.http() as http,
         Anthropic(
@@ -47,27 +47,28 @@ def connect(account: Account) -> Iterator[Connection]:
             timeout=TIMEOUT,
         ) as client,
     ):
+        api = Api(client, APIError)
         yield Connection(
-            submit=partial(_submit, client),
-            find=partial(_find, client),
-            poll=partial(_poll, client),
-            results=partial(_results, client),
-            cancel=partial(_cancel, client),
+            submit=partial(_submit, api),
+            find=partial(_find, api),
+            poll=partial(_poll, api),
+            results=partial(_results, api),
+            cancel=partial(_cancel, api),
         )
 
 
-def _submit(client: Anthropic, path: Path, _mark: Mark) -> Standing:
+def _submit(api: Api[Anthropic], path: Path, _mark: Mark) -> Standing:
     with path.open("rb") as stream:
         requests = [OBJECT.decode(line) for line in stream]
-    with in_our_words(anthropic.APIError, "Creating the batch", creates=True):
-        return _standing(client.messages.batches.create(requests=requests))  # type: ignore[arg-type]  # as given
+    with api.words("Creating the batch", creates=True):
+        return _standing(api.client.messages.batches.create(requests=requests))  # type: ignore[arg-type]  # as given
 
 
-def _find(client: Anthropic, mark: Mark) -> list[Standing]:
+def _find(api: Api[Anthropic], mark: Mark) -> list[Standing]:
     """Batches of the right size and age, oldest first. The list comes newest first."""
     found = []
-    with in_our_words(anthropic.APIError, "Listing the batches"):
-        for batch in client.messages.batches.list(limit=PAGE):
+    with api.words("Listing the batches"):
+        for batch in api.client.messages.batches.list(limit=PAGE):
             if _us(batch.created_at) < mark.since_us - CLOCKS_APART_US:
                 break
             if _size(batch) == mark.items:
@@ -75,22 +76,22 @@ def _find(client: Anthropic, mark: Mark) -> list[Standing]:
     return found[::-1]
 
 
-def _poll(client: Anthropic, batch_id: str) -> Standing:
-    with in_our_words(anthropic.APIError, f"Asking for batch {batch_id}"):
-        return _standing(client.messages.batches.retrieve(batch_id))
+def _poll(api: Api[Anthropic], batch_id: str) -> Standing:
+    with api.words(f"Asking for batch {batch_id}"):
+        return _standing(api.client.messages.batches.retrieve(batch_id))
 
 
-def _results(client: Anthropic, standing: Standing) -> Iterator[bytes]:
+def _results(api: Api[Anthropic], standing: Standing) -> Iterator[bytes]:
     with (
-        in_our_words(anthropic.APIError, f"Downloading results of batch {standing.batch_id}"),
-        client.messages.batches.with_streaming_response.results(standing.batch_id) as response,
+        api.words(f"Downloading results of batch {standing.batch_id}"),
+        api.client.messages.batches.with_streaming_response.results(standing.batch_id) as response,
     ):
         yield from byte_lines(response.iter_bytes())
 
 
-def _cancel(client: Anthropic, batch_id: str) -> None:
-    with in_our_words(anthropic.APIError, f"Cancelling batch {batch_id}"):
-        client.messages.batches.cancel(batch_id)
+def _cancel(api: Api[Anthropic], batch_id: str) -> None:
+    with api.words(f"Cancelling batch {batch_id}"):
+        api.client.messages.batches.cancel(batch_id)
 
 
 def _standing(batch: MessageBatch) -> Standing:

@@ -10,17 +10,15 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-import openai
-from openai import OpenAI
-
 from app.batch.dialects.openai import DIALECT
 from app.batch.provider import DAY_US, Connection, Limits, Mark, Problem, Provider, Standing, byte_lines
-from app.batch.providers.sdk import TIMEOUT, in_our_words
+from app.batch.providers.sdk import TIMEOUT, Api
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from openai import OpenAI
     from openai.types import Batch
 
     from app.batch.provider import Account, EndedReason
@@ -39,7 +37,9 @@ _ENDED: Final[dict[str, EndedReason]] = {
 
 @contextmanager
 def connect(account: Account) -> Iterator[Connection]:
-    """An account's batches; the client is closed at the end."""
+    """An account's batches; the client is closed at the end. The SDK is loaded by the first call."""
+    from openai import APIError, OpenAI
+
     with (
         account.http() as http,
         OpenAI(
@@ -50,22 +50,23 @@ def connect(account: Account) -> Iterator[Connection]:
             timeout=TIMEOUT,
         ) as client,
     ):
+        api = Api(client, APIError)
         yield Connection(
-            submit=partial(_submit, client),
-            find=partial(_find, client),
-            poll=partial(_poll, client),
-            results=partial(_results, client),
-            cancel=partial(_cancel, client),
+            submit=partial(_submit, api),
+            find=partial(_find, api),
+            poll=partial(_poll, api),
+            results=partial(_results, api),
+            cancel=partial(_cancel, api),
         )
 
 
-def _submit(client: OpenAI, path: Path, mark: Mark) -> Standing:
+def _submit(api: Api[OpenAI], path: Path, mark: Mark) -> Standing:
     # An upload alone costs nothing: only making the batch must never happen twice.
-    with in_our_words(openai.APIError, "Uploading the batch file"), path.open("rb") as stream:
+    with api.words("Uploading the batch file"), path.open("rb") as stream:
         name = f"halve-{mark.fingerprint[:16]}.jsonl"
-        file = client.files.create(file=(name, stream, "application/jsonl"), purpose="batch")
-    with in_our_words(openai.APIError, "Creating the batch", creates=True):
-        batch = client.batches.create(
+        file = api.client.files.create(file=(name, stream, "application/jsonl"), purpose="batch")
+    with api.words("Creating the batch", creates=True):
+        batch = api.client.batches.create(
             completion_window="24h",
             endpoint=mark.endpoint,  # type: ignore[arg-type]  # checked at intake; compatible servers know others
             input_file_id=file.id,
@@ -74,11 +75,11 @@ def _submit(client: OpenAI, path: Path, mark: Mark) -> Standing:
     return _standing(batch)
 
 
-def _find(client: OpenAI, mark: Mark) -> list[Standing]:
+def _find(api: Api[OpenAI], mark: Mark) -> list[Standing]:
     """The list comes newest first; what is older than the intent cannot be ours."""
     found = []
-    with in_our_words(openai.APIError, "Listing the batches"):
-        for batch in client.batches.list(limit=PAGE):
+    with api.words("Listing the batches"):
+        for batch in api.client.batches.list(limit=PAGE):
             if batch.created_at < mark.since_us // 1_000_000 - CLOCKS_APART_S:
                 break
             if (batch.metadata or {}).get("halve_mark") == mark.fingerprint:
@@ -86,23 +87,23 @@ def _find(client: OpenAI, mark: Mark) -> list[Standing]:
     return found[::-1]
 
 
-def _poll(client: OpenAI, batch_id: str) -> Standing:
-    with in_our_words(openai.APIError, f"Asking for batch {batch_id}"):
-        return _standing(client.batches.retrieve(batch_id))
+def _poll(api: Api[OpenAI], batch_id: str) -> Standing:
+    with api.words(f"Asking for batch {batch_id}"):
+        return _standing(api.client.batches.retrieve(batch_id))
 
 
-def _results(client: OpenAI, standing: Standing) -> Iterator[bytes]:
+def _results(api: Api[OpenAI], standing: Standing) -> Iterator[bytes]:
     for file in standing.files:
         with (
-            in_our_words(openai.APIError, f"Downloading results of batch {standing.batch_id}"),
-            client.files.with_streaming_response.content(file) as response,
+            api.words(f"Downloading results of batch {standing.batch_id}"),
+            api.client.files.with_streaming_response.content(file) as response,
         ):
             yield from byte_lines(response.iter_bytes())
 
 
-def _cancel(client: OpenAI, batch_id: str) -> None:
-    with in_our_words(openai.APIError, f"Cancelling batch {batch_id}"):
-        client.batches.cancel(batch_id)
+def _cancel(api: Api[OpenAI], batch_id: str) -> None:
+    with api.words(f"Cancelling batch {batch_id}"):
+        api.client.batches.cancel(batch_id)
 
 
 def _standing(batch: Batch) -> Standing:

@@ -6,9 +6,10 @@ Their own retries are off: a second create after a lost answer would pay twice. 
 from __future__ import annotations
 
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 import httpx2
 
@@ -17,21 +18,27 @@ from app.batch.provider import BusyError, RefusedError, UnclearError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+C = TypeVar("C")
+
 TIMEOUT: Final = httpx2.Timeout(connect=10.0, read=120.0, write=120.0, pool=10.0)
 SPENT: Final = ("insufficient_quota", "billing_hard_limit_reached", "enforced_spend_limit_reached")
 """Codes of a 429 that no short pause mends: the account's limit is used up."""
 
 
-@contextmanager
-def in_our_words(api_error: type[Exception], what: str, *, creates: bool = False) -> Iterator[None]:
-    """Turn an SDK's error into RefusedError, BusyError or, where the call creates something, UnclearError.
+@dataclass(frozen=True, slots=True)
+class Api(Generic[C]):
+    """An SDK's client, and the root of the errors it raises; both give status errors `status_code` and `body`."""
 
-    `api_error` is the root of the SDK's errors; both give status errors `status_code`, `response` and `body`.
-    """
-    try:
-        yield
-    except (api_error, httpx2.HTTPError) as error:
-        raise _translated(error, what, creates=creates) from error
+    client: C
+    error: type[Exception]
+
+    @contextmanager
+    def words(self, what: str, *, creates: bool = False) -> Iterator[None]:
+        """Turn the SDK's errors into RefusedError, BusyError or, where the call creates something, UnclearError."""
+        try:
+            yield
+        except (self.error, httpx2.HTTPError) as error:
+            raise _translated(error, what, creates=creates) from error
 
 
 def _translated(error: Exception, what: str, *, creates: bool) -> Exception:

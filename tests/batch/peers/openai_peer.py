@@ -115,6 +115,7 @@ class OpenAIPeer(Peer):
                 "ends": self.ends.pop(0) if self.ends else {},
             }
             rows = self.rows(batch["input_file_id"])
+            batch["total"] = len(rows)
             models = {row["body"]["model"] for row in rows}
             if len({row["custom_id"] for row in rows}) != len(rows):
                 batch["ends"] = _failed("duplicate_custom_id", "an id is used twice")
@@ -175,7 +176,7 @@ class OpenAIPeer(Peer):
         status = "in_progress"
         if over:
             status = "cancelled" if batch["cancelled_at"] is not None else batch["ends"].get("status", "completed")
-        total = len(self.rows(batch["input_file_id"])) if over else 0
+        total = batch["total"] if over else 0
         lines = self.output_of(batch) if over and status != "failed" else []
         good = [line for line in lines if line["response"] and line["response"]["status_code"] == 200]
         bad = len(lines) - len(good)
