@@ -80,3 +80,8 @@ class Document:
     files: tuple[Table, ...]
     notes: tuple[str, ...]
     link: Link
+
+
+def clipped(text: str, most: int) -> str:
+    """Text of a log in a report: its beginning where it is longer than `most` characters."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -14,7 +14,7 @@ from app.web import format as show
 from app.web.page import Link
 from app.web.plans import Scale
 from app.web.table import Cell, Column, Table
-from reports.document import Deed, Section
+from reports.document import Deed, Section, clipped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from app.plan.result import Finding, PlanResult
 
 TOP_FINDINGS: Final = 5
+TOP_BATCHES: Final = 20
+TOP_APPLIED: Final = 20
+WORDS_MAX: Final = 200
+STEP_MAX: Final = 400
 NOBODY: Final = "nobody yet"
 TITLES: Final = {lever.name: lever.title for lever in LEVERS}
 
@@ -108,12 +112,12 @@ def what_to_do(plan: PlanResult) -> Section | None:
 def _deed(item: Finding, scale: Scale) -> Deed:
     kind = "" if item.in_joint else "potential: "
     return Deed(
-        what=item.headline,
-        where=plans.where(item),
+        what=clipped(item.headline, WORDS_MAX),
+        where=clipped(plans.where(item), WORDS_MAX),
         worth=f"{kind}{scale.text(plans.worth(item))} {scale.unit}",
         grade=plans.GRADES[item.grade],
         owner=item.owner or NOBODY,
-        step=item.steps[0] if item.steps else "",
+        step=clipped(item.steps[0], STEP_MAX) if item.steps else "",
         href=f"/savings/{item.fingerprint}",
     )
 
@@ -161,6 +165,7 @@ def measured(found: Sequence[Applied], plan: PlanResult | None, zone: ZoneInfo) 
         sentences=(
             "The saving that a finding promised is checked against what the same traffic really costs from the day it "
             "was applied.",
+            *((f"The newest {TOP_APPLIED} of {len(found)}:",) if len(found) > TOP_APPLIED else ()),
         ),
         table=Table(
             "applied",
@@ -172,7 +177,7 @@ def measured(found: Sequence[Applied], plan: PlanResult | None, zone: ZoneInfo) 
                 Column("measured_from", "Measured from"),
                 Column("promised_usd", "Promised", "number"),
             ),
-            tuple(_applied_row(item, plan, zone) for item in found),
+            tuple(_applied_row(item, plan, zone) for item in found[:TOP_APPLIED]),
         ),
     )
 
@@ -184,7 +189,7 @@ def _applied_row(item: Applied, plan: PlanResult | None, zone: ZoneInfo) -> tupl
         promised = scale.cell(plans.worth(item.finding), note=scale.unit)
     return (
         cells.text(TITLES.get(item.lever, item.lever), href=f"/savings/{item.fingerprint}"),
-        cells.text(item.where),
+        Cell(item.where, clipped(item.where, WORDS_MAX)),
         cells.text(item.owner or NOBODY),
         cells.moment(item.since_us, zone),
         promised,
@@ -196,10 +201,14 @@ def batches(lines: Sequence[BatchLine]) -> Section | None:
     if not lines:
         return None
     saved = sum(line.saved_pusd for line in lines if line.saved_pusd is not None)
-    sentences = (f"They cost {show.money(saved)} less than the same requests sent at once.",) if saved > 0 else ()
+    sentences = []
+    if saved > 0:
+        sentences.append(f"They cost {show.money(saved)} less than the same requests sent at once.")
+    if len(lines) > TOP_BATCHES:
+        sentences.append(f"The newest {TOP_BATCHES} of {len(lines)}:")
     return Section(
         "Batch jobs",
-        sentences=sentences,
+        sentences=tuple(sentences),
         table=Table(
             "batches",
             "Batch jobs",
@@ -212,15 +221,15 @@ def batches(lines: Sequence[BatchLine]) -> Section | None:
                 Column("charged_usd", "Charged", "number"),
                 Column("saved_usd", "Saved", "number"),
             ),
-            tuple(_batch_row(line) for line in lines),
+            tuple(_batch_row(line) for line in lines[:TOP_BATCHES]),
         ),
     )
 
 
 def _batch_row(line: BatchLine) -> tuple[Cell, ...]:
     return (
-        cells.text(line.job, href=line.href),
-        cells.text(line.feature),
+        Cell(line.job, clipped(line.job, WORDS_MAX), href=line.href),
+        Cell(line.feature, clipped(line.feature, WORDS_MAX)),
         cells.text(line.state),
         cells.count(line.items),
         cells.count(line.failed),

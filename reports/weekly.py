@@ -5,31 +5,26 @@ Sums come from the functions of the Spend page with the same period, so that rep
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from app.analysis import coverage as covered
 from app.analysis import spend
 from app.analysis.comparison import comparable
-from app.analysis.movers import Move, Movers, movers
+from app.analysis.movers import Movers, movers
 from app.core import view as views
-from app.core.money import usd_text
 from app.core.view import View
-from app.web import cells
 from app.web import format as show
 from app.web.page import Link
-from app.web.pages.spend import daily_chart
 from app.web.plans import Scale
-from app.web.table import Cell, Column, Table
-from reports import lateness, savings
-from reports.document import Document, Figure, Section
+from reports import lateness, savings, spending
+from reports.document import Document, Figure, Section, clipped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from zoneinfo import ZoneInfo
 
     from app.analysis.figures import Figures
-    from app.analysis.spend import Ranking
     from app.core.view import Period
     from app.plan.result import PlanResult
     from app.warehouse.store import Session
@@ -38,16 +33,7 @@ if TYPE_CHECKING:
     from reports.weeks import Week
 
 REPORT: Final = "weekly"
-TOP_MOVES: Final = 6
-TOP_FEATURES: Final = 8
-MAX_FEATURES: Final = 100_000
-FACTORS: Final = (
-    ("volume", "volume", "more or fewer requests in all"),
-    ("mix", "mix", "other shares of features and models"),
-    ("rate", "rate", "another cost for each request: prices, tokens, caching"),
-    ("new", "new", "features and models of this week only"),
-    ("gone", "gone", "features and models of the week before only"),
-)
+TOP_LATE: Final = 5
 BASES: Final = {
     "paid": "Dollars are what was paid at contract prices.",
     "mixed": "Dollars are part paid, part list-price value of sources that are not billed by the request.",
@@ -87,16 +73,15 @@ def build(
     facts = _facts(session, week, now_us)
     if facts.now.requests == 0:
         return _silent(facts, late_by)
-    ranking = spend.ranking(session, facts.view, top=TOP_FEATURES)
     parts = (
-        _moved_section(facts),
-        _spend_section(session, facts, ranking, now_us),
+        spending.moved_section(facts.view, facts.moved),
+        spending.spend_section(session, facts.view, facts.zone, now_us),
         None if plan is None else savings.what_to_do(plan),
         savings.measured(applied, plan, facts.zone),
         savings.batches(batches),
         _truth_section(session, facts),
     )
-    files = [_features_file(session, facts)]
+    files = [spending.features_file(session, facts.view, facts.moved)]
     if plan is not None and savings.open_findings(plan):
         files.append(savings.findings_file(plan))
     return Document(
@@ -116,7 +101,7 @@ def build(
             "Amounts are rounded, so a sum may look a cent off; the attached CSV files carry every digit.",
             *(() if plan is None else (f"Savings: {Scale(plan).factor} Price book {plan.price_book}.",)),
         ),
-        link=_page(facts.view),
+        link=spending.page(facts.view),
     )
 
 
@@ -140,10 +125,6 @@ def _days(week: Week) -> str:
     return show.day_span(week.first, week.last)
 
 
-def _page(view: View) -> Link:
-    return Link("Open this week on the Spend page", f"/?{views.query(view)}")
-
-
 def _noun(facts: Facts) -> str:
     return "LLM use at list price" if facts.basis == "list-price value" else "LLM spend"
 
@@ -165,7 +146,7 @@ def _subject(facts: Facts, plan: PlanResult | None) -> str:
     if facts.late:
         first = facts.late[0]
         others = f" and {len(facts.late) - 1} more" if len(facts.late) > 1 else ""
-        text += f" - incomplete: {first.source[:40]}{others} ends {show.moment(first.last_us, facts.zone)}"
+        text += f" - incomplete: {clipped(first.source, 40)}{others} ends {show.moment(first.last_us, facts.zone)}"
     return text
 
 
@@ -193,8 +174,10 @@ def _compared(facts: Facts) -> str:
     assert facts.before is not None
     assert facts.earlier is not None
     change = show.change(facts.now.cost_pusd, facts.before.cost_pusd, dollars=True)
-    if change.tone in ("flat", "unknown"):
-        return f"That is {'the same as' if change.tone == 'flat' else 'not comparable with'} in the week before."
+    if change.tone == "flat":
+        return "That is the same as in the week before."
+    if change.tone == "unknown":
+        return "It cannot be compared with the week before, because one of the two has no price."
     word = "more" if change.arrow == "▲" else "less"
     whole = facts.earlier.to_us == facts.week.period.from_us
     stretch = "the week before" if whole else "the same stretch of the week before"
@@ -204,10 +187,12 @@ def _compared(facts: Facts) -> str:
 
 def _late_sentences(facts: Facts, now_us: int) -> tuple[str, ...]:
     sentences = [
-        f"{item.source} has delivered nothing since {show.moment(item.last_us, facts.zone)}: what came later is not "
-        "in these figures."
-        for item in facts.late
+        f"{clipped(item.source, 80)} has delivered nothing since {show.moment(item.last_us, facts.zone)}: what came "
+        "later is not in these figures."
+        for item in facts.late[:TOP_LATE]
     ]
+    if len(facts.late) > TOP_LATE:
+        sentences.append(f"{len(facts.late) - TOP_LATE} more sources are late: the Sources page names them.")
     if now_us < facts.week.period.to_us:
         sentences.append(f"The week is not over: figures up to {show.moment(now_us, facts.zone)}.")
     return tuple(sentences)
@@ -236,120 +221,6 @@ def _figures(facts: Facts) -> tuple[Figure, ...]:
     )
 
 
-def _moved_section(facts: Facts) -> Section | None:
-    """Why spend changed: the parts of the whole change, and the features that moved most; they add up exactly."""
-    if facts.moved is None or not any(move.change for move in facts.moved.rows):
-        return None
-    total = facts.moved.total
-    parts = [
-        f"{_delta(part)} from {word} ({meaning})" for key, word, meaning in FACTORS if (part := getattr(total, key))
-    ]
-    told = [factor for factor in FACTORS if any(getattr(move, factor[0]) for move in facts.moved.rows)]
-    keys = tuple(key for key, _, _ in told)
-    shown, rest = facts.moved.rows[:TOP_MOVES], facts.moved.rows[TOP_MOVES:]
-    rows = [_move_row(cells.text(move.name, href=_feature(facts.view, move.name)), move, keys) for move in shown]
-    if rest:
-        rows.append(_move_row(cells.text(f"other ({len(rest)})"), _added(rest), keys))
-    columns = (
-        Column("name", "Feature"),
-        Column("now_usd", "This week", "number"),
-        Column("change_usd", "Change", "number"),
-        *(Column(f"{key}_usd", word.capitalize(), "number", meaning) for key, word, meaning in told),
-    )
-    return Section(
-        "Why it moved",
-        sentences=(f"Spend changed by {_delta(total.change)}: {', '.join(parts)}.",),
-        table=Table("moved", "What moved", columns, tuple(rows), total=_move_row(cells.text("Total"), total, keys)),
-        wide_only=frozenset(f"{key}_usd" for key in keys),
-    )
-
-
-def _move_row(name: Cell, move: Move, keys: Sequence[str]) -> tuple[Cell, ...]:
-    parts = (cells.delta(getattr(move, key)) for key in keys)
-    return name, cells.money(move.now_pusd), cells.delta(move.change), *parts
-
-
-def _added(moves: Sequence[Move]) -> Move:
-    keys = ("before_pusd", "now_pusd", "volume", "mix", "rate", "new", "gone")
-    return Move("", *(sum(getattr(move, key) for move in moves) for key in keys))
-
-
-def _delta(pusd: int) -> str:
-    return f"{'+' if pusd > 0 else show.MINUS}{show.money(abs(pusd))}"
-
-
-def _feature(view: View, name: str) -> str:
-    return f"/?{views.query(replace(views.with_filter(view, 'feature', name), by='model'))}"
-
-
-def _spend_section(session: Session, facts: Facts, ranking: Ranking, now_us: int) -> Section:
-    rows = [
-        _feature_row(cells.text(row.name, href=_feature(facts.view, row.name)), row.figures, ranking.total)
-        for row in ranking.rows
-    ]
-    if ranking.other is not None:
-        rows.append(_feature_row(cells.text(f"other ({ranking.other_n})"), ranking.other, ranking.total))
-    return Section(
-        "Where it went",
-        charts=daily_chart(spend.daily(session, facts.view), facts.zone, now_us),
-        table=Table(
-            "features",
-            "Spend by feature",
-            FEATURE_COLUMNS,
-            tuple(rows),
-            total=_feature_row(cells.text("Total"), ranking.total, ranking.total),
-        ),
-        link=_page(facts.view),
-    )
-
-
-FEATURE_COLUMNS: Final = (
-    Column("name", "Feature"),
-    Column("cost_usd", "Cost", "number"),
-    Column("share", "Share", "number"),
-    Column("requests", "Requests", "number"),
-    Column("cost_per_request_usd", "Per request", "number"),
-)
-
-
-def _feature_row(name: Cell, figures: Figures, total: Figures) -> tuple[Cell, ...]:
-    return (
-        name,
-        Cell(usd_text(figures.cost_pusd), show.money(figures.cost_pusd)),
-        cells.ratio(figures.cost_pusd, total.cost_pusd),
-        cells.count(figures.requests),
-        cells.unit_money(figures.cost_per_request_pusd),
-    )
-
-
-def _features_file(session: Session, facts: Facts) -> Table:
-    """Every feature with its exact cost and what moved it; unknown is empty (no price, or no week before)."""
-    moves = {} if facts.moved is None else {move.name: move for move in facts.moved.rows}
-    ranked = {row.name: row.figures for row in spend.ranking(session, facts.view, top=MAX_FEATURES).rows}
-    names = [*ranked, *(name for name in moves if name not in ranked)]
-    rows = []
-    for name in names:
-        figures, move = ranked.get(name), moves.get(name)
-        rows.append(
-            (
-                cells.text(name),
-                cells.count(0 if figures is None else figures.requests),
-                Cell("0" if figures is None else usd_text(figures.cost_pusd), ""),
-                Cell(None if move is None else usd_text(move.before_pusd), ""),
-                *(
-                    Cell(None if move is None else usd_text(getattr(move, key)), "")
-                    for key in ("change", *(key for key, _, _ in FACTORS))
-                ),
-            )
-        )
-    columns = (
-        Column("feature", "Feature"),
-        Column("requests", "Requests", "number"),
-        *(Column(f"{key}_usd", key, "number") for key in ("cost", "before", "change", *(key for key, _, _ in FACTORS))),
-    )
-    return Table("spend", "Spend by feature", columns, tuple(rows))
-
-
 def _truth_section(session: Session, facts: Facts) -> Section:
     cover = covered.coverage(session, facts.view)
     complete = lateness.complete_to(facts.late, facts.week.period)
@@ -358,7 +229,7 @@ def _truth_section(session: Session, facts: Facts) -> Section:
         f"{show.percent(cover.priced_share)} of tokens have a price; "
         f"{show.percent(cover.untagged_share)} of spend has no tag or rule that names its feature.",
     ]
-    names = list(dict.fromkeys(item.model for item in cover.unpriced))
+    names = list(dict.fromkeys(clipped(item.model, 80) for item in cover.unpriced))
     if names:
         more = f" and {len(names) - 5} more" if len(names) > 5 else ""
         sentences.append(f"A price is missing for {', '.join(names[:5])}{more}.")

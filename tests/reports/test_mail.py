@@ -13,7 +13,7 @@ from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 
 import pytest
-from dashboard_company import FORMULA, MARKUP, NOW_US, ZONE, company
+from dashboard_company import FORMULA, MARKUP, NOW_US, ZONE, company, requests
 from report_office import DAYS, WEEK
 
 from app.plan import store
@@ -198,3 +198,26 @@ def test_a_report_without_news_is_a_mail_too() -> None:
     )
     kinds = [piece.get_content_type() for piece in sent.walk()]
     assert kinds == ["multipart/alternative", "text/plain", "text/html"]
+
+
+def test_names_of_any_length_keep_the_mail_small() -> None:
+    long = "<\u0416&" * 400
+    rows = [
+        row
+        | {
+            "feature": f"{row['feature']} {long}",
+            "source": f"{row['source']} {long}",
+            "model": f"{row['model']} {long}",
+        }
+        for row in requests()
+    ]
+    for number, row in enumerate(rows):
+        row["model_id"] = row["model"]
+        row["feature"] += str(number % 40)
+    made = company(rows, planned=False)
+    with made.deps.warehouse.session() as session:
+        report = weekly.build(session, weeks.named(WEEK, ZONE), now_us=NOW_US)
+    body = email.html(report, origin=ORIGIN, pictures={"daily": "cid:daily@halve"})
+    assert len(body.encode()) < email.MAX_HTML_BYTES
+    assert len(report.subject) < 400
+    assert max(len(line) for line in plain.text(report, ORIGIN).splitlines() if "https://" not in line) < 200

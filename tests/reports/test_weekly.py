@@ -19,7 +19,7 @@ from app.core.view import zone_info
 from app.plan import store
 from app.web.server import create_app
 from app.web.table import csv_text
-from reports import savings, weekly, weeks
+from reports import savings, spending, weekly, weeks
 from reports.savings import BatchLine
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def test_the_change_is_explained_without_a_remainder(made: Company, client: Test
     total = {
         column.key: Decimal(str(cell.value)) for column, cell in zip(table.columns[1:], table.total[1:], strict=True)
     }
-    parts = [total.get(f"{key}_usd", Decimal(0)) for key, _, _ in weekly.FACTORS]
+    parts = [total.get(f"{key}_usd", Decimal(0)) for key, _, _ in spending.FACTORS]
     assert sum(parts) == total["change_usd"] != 0
     for place, column in enumerate(table.columns[1:], 1):
         assert sum(Decimal(str(row[place].value)) for row in table.rows) == total[column.key]
@@ -97,12 +97,22 @@ def test_the_attached_rows_carry_every_digit_and_add_up(made: Company) -> None:
     assert sum(Decimal(row["cost_usd"]) for row in rows if row["cost_usd"]) == Decimal(str(table.total[1].value))
     for row in rows:
         if row["change_usd"]:
-            parts = sum(Decimal(row[f"{key}_usd"]) for key, _, _ in weekly.FACTORS)
+            parts = sum(Decimal(row[f"{key}_usd"]) for key, _, _ in spending.FACTORS)
             assert parts == Decimal(row["change_usd"]) == Decimal(row["cost_usd"]) - Decimal(row["before_usd"])
     formula = next(row for row in rows if row["feature"].endswith(FORMULA))
     assert formula["feature"] == f"'{FORMULA}"
     assert formula["cost_usd"] == "", "what has no price is unknown, not 0"
     assert formula["before_usd"] == ""
+
+
+def test_many_features_are_folded_in_the_file_and_still_add_up(made: Company, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = list(csv.DictReader(io.StringIO(csv_text(report(made).files[0]))))
+    monkeypatch.setattr(spending, "MAX_FEATURES", 3)
+    folded = list(csv.DictReader(io.StringIO(csv_text(report(made).files[0]))))
+    assert [row["feature"] for row in folded[3:]] == [f"other ({len(whole) - 3})"]
+    for column in ("cost_usd", "change_usd", "volume_usd", "mix_usd", "rate_usd"):
+        sums = [sum(Decimal(row[column]) for row in rows if row[column]) for rows in (whole, folded)]
+        assert sums[0] == sums[1]
 
 
 def test_the_subject_carries_the_news(made: Company) -> None:
