@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from app.control.tables import job_runs, schedules
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from sqlalchemy import Engine
 
@@ -95,6 +95,13 @@ def claim(
     except sa.exc.IntegrityError:
         return None
     return run
+
+
+def periods_done(engine: Engine, job: str, periods: Sequence[str]) -> set[str]:
+    """Those of the periods that a run was claimed for."""
+    query = sa.select(job_runs.c.period).where(job_runs.c.job == job, job_runs.c.period.in_(periods))
+    with engine.connect() as connection:
+        return set(connection.scalars(query))
 
 
 def take_over(engine: Engine, dead: JobRun, *, holder: str, now_us: int, lease_us: int) -> JobRun | None:

@@ -41,7 +41,8 @@ class Schedule:
 def ensure(engine: Engine, defaults: Iterable[tuple[str, str]], *, zone: str, now_us: int) -> None:
     """Add the schedules of new jobs (job, rule), and bring those that nobody set to the default of today.
 
-    A new schedule begins now: what would have been due before is not missed.
+    A new schedule begins now: what would have been due before is not missed. One that follows a new default still
+    catches up what was due while no process ran.
     """
     with engine.begin() as connection:
         known = {row.job: row for row in connection.execute(sa.select(schedules))}
@@ -60,9 +61,7 @@ def ensure(engine: Engine, defaults: Iterable[tuple[str, str]], *, zone: str, no
                     )
                 )
             elif not standing.chosen and (standing.rule, standing.zone) != (rule, zone):
-                connection.execute(
-                    sa.update(schedules).where(schedules.c.job == job).values(rule=rule, zone=zone, covered_us=now_us)
-                )
+                connection.execute(sa.update(schedules).where(schedules.c.job == job).values(rule=rule, zone=zone))
 
 
 def all_schedules(engine: Engine) -> list[Schedule]:

@@ -20,7 +20,7 @@ from app.control import job_runs, schedules
 from app.core.errors import HalveError, UsageError
 from app.core.view import zone_info
 from app.jobs.job import Run
-from app.jobs.rule import Calendar, Due, due, parse
+from app.jobs.rule import Calendar, Due, parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -176,15 +176,26 @@ class Clockwork:
         if rule is None:
             return
         job = self.jobs[schedule.job]
-        after_us = max(schedule.covered_us, self._looked_us.get(job.name, 0))
-        found = due(rule, after_us, now_us, anchor_us=schedule.anchor_us, zone=zone_info(schedule.zone))
-        if not found:
-            return
-        claim = partial(self._claim, job.name, found, "clock", now_us)
         if isinstance(rule, Calendar):
-            yield _Pending(job, found, claim)
-        elif now_us >= self._not_before_us.get(job.name, 0):
-            yield _Pending(job, found, claim, partial(self._has_work, job, found[-1]))
+            found = rule.between(schedule.covered_us, now_us, zone_info(schedule.zone))
+            if left := self._without_done(job.name, found):
+                yield _Pending(job, left, partial(self._claim, job.name, left, "clock", now_us))
+            return
+        newest = rule.last(now_us, schedule.anchor_us)
+        seen_us = max(schedule.covered_us, self._looked_us.get(job.name, 0))
+        if newest.at_us > seen_us and now_us >= self._not_before_us.get(job.name, 0):
+            claim = partial(self._claim, job.name, (newest,), "clock", now_us)
+            yield _Pending(job, (newest,), claim, partial(self._has_work, job, newest))
+
+    def _without_done(self, job: str, found: tuple[Due, ...]) -> tuple[Due, ...]:
+        """What is due, without days that have their run: a schedule moved to a later time would name them again."""
+        if not found:
+            return ()
+        done = job_runs.periods_done(self.control, job, [item.period for item in found])
+        left = tuple(item for item in found if item.period not in done)
+        if not left:
+            schedules.cover(self.control, job, found[-1].at_us)
+        return left
 
     def _claim(self, job: str, scheduled: tuple[Due, ...], cause: job_runs.Cause, now_us: int) -> JobRun | None:
         newest = scheduled[-1]

@@ -414,6 +414,14 @@ def test_a_schedule_that_nobody_set_follows_a_new_default_and_one_that_was_set_s
     assert standing == {"a": ("daily 03:30", "Europe/Berlin"), "b": ("daily 05:00", "Asia/Tokyo")}
 
 
+def test_a_new_default_still_catches_up_what_was_due_while_nothing_ran(world: Callable[..., World]) -> None:
+    here = world("2026-03-01T00:00Z")
+    here.pass_time("2026-03-02T03:00Z", here.scheduler(here.job("nightly", "daily 02:30")))
+    here.clock.at_us = us("2026-03-04T12:00Z")
+    here.pass_time("2026-03-05T12:00Z", here.scheduler(here.job("nightly", "daily 03:30")))
+    assert here.periods("nightly") == days("2026-03-01", 5)
+
+
 def test_a_schedule_that_cannot_be_read_stops_no_other(
     world: Callable[..., World], caplog: pytest.LogCaptureFixture
 ) -> None:

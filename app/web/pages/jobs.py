@@ -49,12 +49,14 @@ class JobForm:
     rule: str
     zone: str
     enabled: bool
-    asked: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Model:
+    """`moving` is whether a run works or was asked for: the tables then come anew by themselves."""
+
     forms: tuple[JobForm, ...]
+    moving: bool
     chosen: str
     all_runs: str
 
@@ -67,6 +69,7 @@ def build(context: Context) -> Content:
         return Content("Jobs", empty=nothing)
     jobs = {job.name: job for job in desk.jobs}
     standing = {item.job: item for item in schedules.all_schedules(context.deps.control)}
+    last = job_runs.last_of_each(context.deps.control)
     chosen = context.keys.get("job", "")
     said = DONE.get(context.keys.get("done", ""))
     return Content(
@@ -74,10 +77,12 @@ def build(context: Context) -> Content:
         notices=(said,) if said else (),
         model=Model(
             forms=tuple(_form(job, standing[job.name]) for job in desk.jobs if job.name in standing),
+            moving=any(item.asked_us is not None for item in standing.values())
+            or any(run.state == "running" for run in last.values()),
             chosen=jobs[chosen].title if chosen in jobs else "",
             all_runs=context.url(PATH),
         ),
-        tables=(_jobs_table(context, desk.jobs, standing), _runs_table(context, jobs, chosen)),
+        tables=(_jobs_table(context, desk.jobs, standing, last), _runs_table(context, jobs, chosen)),
     )
 
 
@@ -89,12 +94,12 @@ def _form(job: Job, schedule: Schedule) -> JobForm:
         rule=schedule.rule,
         zone=schedule.zone,
         enabled=schedule.enabled,
-        asked=schedule.asked_us is not None,
     )
 
 
-def _jobs_table(context: Context, jobs: tuple[Job, ...], standing: Mapping[str, Schedule]) -> Table:
-    last = job_runs.last_of_each(context.deps.control)
+def _jobs_table(
+    context: Context, jobs: tuple[Job, ...], standing: Mapping[str, Schedule], last: Mapping[str, JobRun]
+) -> Table:
     return Table(
         "jobs",
         "What runs when",
