@@ -14,13 +14,15 @@ from ingest.opening import BOM, MAX_RECORD_BYTES, damaged_errors, opened
 from ingest.records import Broken, Chunk, Record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 HEAD_OF_BROKEN: Final = 2048
 
 
-def read_chunk(chunk: Chunk) -> Iterator[Record | Broken]:
+def read_chunk(chunk: Chunk, at_once: Callable[[bytes], Any] | None = None) -> Iterator[Record | Broken]:
     """The records of a chunk. Damage inside it is yielded as `Broken`; only a file that is gone raises.
+
+    What `at_once` makes of a line's bytes takes the place of its decoded value, except None.
 
     Raises:
         InputError: the file cannot be opened any more.
@@ -35,7 +37,7 @@ def read_chunk(chunk: Chunk) -> Iterator[Record | Broken]:
                 yield record
             return
         with opened(path, chunk.compression) as stream:
-            for record in _records(stream, chunk):
+            for record in _records(stream, chunk, at_once):
                 line = record.line
                 yield record
     except damaged_errors() as error:
@@ -46,12 +48,12 @@ def read_chunk(chunk: Chunk) -> Iterator[Record | Broken]:
         raise InputError(f"{chunk.file} cannot be read: {error.strerror or error}.") from error
 
 
-def _records(stream: IO[bytes], chunk: Chunk) -> Iterator[Record | Broken]:
+def _records(stream: IO[bytes], chunk: Chunk, at_once: Callable[[bytes], Any] | None) -> Iterator[Record | Broken]:
     if chunk.layout == "lines":
         end = chunk.byte_to if chunk.compression == "none" else None
         if chunk.compression == "none":
             stream.seek(chunk.byte_from)
-        yield from read_lines(stream, chunk.byte_from, chunk.line_from, end)
+        yield from read_lines(stream, chunk.byte_from, chunk.line_from, end, at_once)
     elif chunk.layout == "csv":
         for line, row in documents.csv_rows(stream):
             yield Record(line, row, None)
@@ -64,7 +66,13 @@ def _records(stream: IO[bytes], chunk: Chunk) -> Iterator[Record | Broken]:
 
 
 def read_lines(
-    stream: IO[bytes], position: int, line: int, end: int | None, *, keep_torn_tail: bool = True
+    stream: IO[bytes],
+    position: int,
+    line: int,
+    end: int | None,
+    at_once: Callable[[bytes], Any] | None = None,
+    *,
+    keep_torn_tail: bool = True,
 ) -> Iterator[Record | Broken]:
     """Records of JSON lines from `position` (the stream stands there) to `end` (None: to the end of the stream)."""
     readline = stream.readline
@@ -82,7 +90,8 @@ def read_lines(
             yield Broken(line, f"the line is longer than the limit of {limit}", raw[:HEAD_OF_BROKEN], start)
             continue
         try:
-            yield Record(line, fast(raw), raw, start)
+            value = at_once(raw) if at_once is not None else None
+            yield Record(line, fast(raw) if value is None else value, raw, start)
         except (msgspec.DecodeError, RecursionError):
             if keep_torn_tail or raw[-1:] == b"\n":
                 yield from _salvaged(raw, line, start)

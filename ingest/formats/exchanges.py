@@ -13,6 +13,7 @@ from ingest.formats import anthropic_messages, openai_chat, openai_completions, 
 from ingest.formats.dressing import dress
 from ingest.formats.envelope import STREAM_EVENTS, Exchange, unwrap
 from ingest.formats.format import Format
+from ingest.formats.plain_chat import PlainChat
 from ingest.formats.streams import gather
 
 if TYPE_CHECKING:
@@ -198,6 +199,7 @@ EXCHANGE_FORMATS: Final[tuple[Format, ...]] = tuple(
         detect=_detector(layout.name),
         parse=parse,
         gather=gather,
+        at_once=PlainChat if layout is openai_chat.LAYOUT else None,
     )
     for layout in LAYOUTS
 )

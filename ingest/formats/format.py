@@ -8,14 +8,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from app.core.usage import Billing, Rejected, UsageEvent
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(msgspec.Struct, frozen=True, gc=False):
     """Where a record stands: the source's name, the file as given, and the 1-based line or index in it."""
 
     source: str
@@ -38,6 +39,8 @@ class Format:
         gather: joins records that only together are one call (stream events written one a line): takes and gives
             (line, record) pairs in order, holds a bounded number back, passes everything else through. None where
             every record stands alone.
+        at_once: makes, for the lines of one chunk, a reader that gives the event of a line without decoding it for
+            `parse`, or None where `parse` must look. None for formats without such a commonest shape.
     """
 
     name: str
@@ -48,3 +51,4 @@ class Format:
     parse: Callable[[Any, Origin], Iterator[UsageEvent | Rejected]]
     provider_logs: bool = True
     gather: Callable[[Iterable[tuple[int, Any]]], Iterator[tuple[int, Any]]] | None = None
+    at_once: Callable[[], Callable[[bytes], UsageEvent | None]] | None = None

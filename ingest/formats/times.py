@@ -16,6 +16,8 @@ _MICROSECOND: Final = timedelta(microseconds=1)
 FIRST_US: Final = (datetime(2015, 1, 1, tzinfo=UTC) - _EPOCH) // _MICROSECOND
 _LONGEST_US: Final = 10**15  # 31 years; anything longer is no duration of a call or a trace
 LAST_US: Final = (datetime(2100, 1, 1, tzinfo=UTC) - _EPOCH) // _MICROSECOND
+_FIRST_S: Final = FIRST_US // 1_000_000
+_LAST_S: Final = LAST_US // 1_000_000 - 1
 
 
 def instant(value: Any, field: str, warnings: list[str]) -> int | None:
@@ -27,9 +29,13 @@ def instant(value: Any, field: str, warnings: list[str]) -> int | None:
         field: named in the warning `bad_time:<field>` where the value is no plausible time.
         warnings: receives the codes.
     """
+    kind = type(value)
+    if (kind is float or kind is int) and _FIRST_S <= value < _LAST_S:  # the commonest first
+        seconds: float = value
+        return round(seconds * 1_000_000)
     if value is None or value == "":
         return None
-    if type(value) is str:
+    if kind is str:
         us = _text_us(value, field, warnings)
     elif isinstance(value, datetime):  # as Parquet gives times
         us = _moment_us(value, field, warnings)
@@ -52,6 +58,8 @@ def utc_instant(value: Any, field: str, warnings: list[str]) -> int | None:
 
 def span_us(value: Any, unit_us: int) -> int | None:
     """A duration in a unit of `unit_us` microseconds; None where it is no plausible number of at least 0."""
+    if (type(value) is float or type(value) is int) and 0 <= value * unit_us <= _LONGEST_US:
+        return round(value * unit_us)
     number = _finite(value)
     if number is None or not 0 <= number * unit_us <= _LONGEST_US:
         return None
