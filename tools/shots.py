@@ -35,6 +35,7 @@ def addresses(context: BrowserContext, base: str) -> dict[str, str]:
         "savings": "/savings",
         "requests": "/requests",
         "sources": "/sources",
+        "jobs": "/jobs",
     }
     for name, listed, column in (("request", "/requests", "key"), ("finding", "/savings", "fingerprint")):
         answer = context.request.get(f"{base}{listed}.json")
