@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 from dashboard_company import company
 from dashboard_site import Site
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+
+from app.web.render import vendor_urls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -29,6 +31,13 @@ SCREENS = {
 }
 
 
+def leave_out(reason: str) -> NoReturn:
+    """Skip by name, or fail where HALVE_REQUIRE_BROWSER says that nothing may be left out."""
+    if os.environ.get("HALVE_REQUIRE_BROWSER"):
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
 def chromium() -> str | None:
     """The path of a Chromium on this machine."""
     names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -36,10 +45,17 @@ def chromium() -> str | None:
 
 
 @pytest.fixture(scope="session")
+def browser_libraries() -> None:
+    """The front-end files that set-up fetches; without them pages work, but not by themselves."""
+    if not {"htmx", "vega-interpreter"} <= set(vendor_urls()):
+        leave_out("the browser libraries were not fetched: run tools/build_assets.py")
+
+
+@pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     path = chromium()
     if path is None:
-        pytest.skip("no Chromium on this machine: install one, or name it in HALVE_CHROMIUM")
+        leave_out("no Chromium on this machine: install one, or name it in HALVE_CHROMIUM")
     with sync_playwright() as play:
         running = play.chromium.launch(executable_path=path, args=FLAGS)
         yield running

@@ -9,7 +9,6 @@ from axe_playwright_python.sync_playwright import Axe
 from dashboard_company import requests
 
 from app.web.format import key_text
-from app.web.render import vendor_urls
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,9 +49,8 @@ def test_a_page_is_accessible_silent_and_fits(visit: Callable, screen: str, path
 
 
 @pytest.mark.parametrize("path", ["/", "/savings"])
+@pytest.mark.usefixtures("browser_libraries")
 def test_charts_are_drawn_where_the_browser_libraries_are_there(visit: Callable, path: str) -> None:
-    if "vega-interpreter" not in vendor_urls():
-        pytest.skip("the browser libraries were not fetched: run tools/build_assets.py")
     window = visit()
     page = window.open(path)
     window.wait_for_charts()

@@ -10,18 +10,11 @@ from dashboard_site import Site
 from playwright.sync_api import expect
 
 from app.web.commands import Progress
-from app.web.render import vendor_urls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-pytestmark = pytest.mark.browser
-
-
-@pytest.fixture(autouse=True)
-def needs_libraries() -> None:
-    if "htmx" not in vendor_urls():
-        pytest.skip("the browser libraries were not fetched: run tools/build_assets.py")
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser_libraries")]
 
 
 @pytest.fixture
