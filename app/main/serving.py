@@ -86,6 +86,7 @@ def demo(settings: Settings, *, requests: int, seed: int, serving: bool) -> None
             made.touch()
         work.read([home / "logs"])
         work.analyse()
+        reporting.send_due(work.runtime, own, made=True)
 
     make_folder(home)
     if not serving:
