@@ -109,15 +109,15 @@ def estimated(document: Mapping[str, Any] | None) -> Cell:
     if prompts is None:
         return Cell(None, show.UNKNOWN, note="a model has no batch price" if given.get("unpriced") else "")
     if answers is None:
-        return Cell(prompts, show.money(prompts), note="and answers, which have no cap")
+        return Cell(prompts, show.unit_money(prompts), note="and answers, which have no cap")
     total = format(Decimal(prompts) + Decimal(answers), "f")
-    return Cell(total, show.money(total), note="at most" if Decimal(answers) else "")
+    return Cell(total, show.unit_money(total), note="at most" if Decimal(answers) else "")
 
 
 def range_text(document: Mapping[str, Any]) -> str:
     """Between what the prompts are likely to cost."""
     low, high = document.get("batch_input_low_usd"), document.get("batch_input_high_usd")
-    return show.UNKNOWN if low is None or high is None else f"{show.money(low)} to {show.money(high)}"
+    return show.UNKNOWN if low is None or high is None else f"{show.unit_money(low)} to {show.unit_money(high)}"
 
 
 def discount_share(worth: Worth) -> str:

@@ -79,7 +79,9 @@ def _table(context: Context, jobs: tuple[Job, ...] | list[Job], worth: Mapping[s
         rows.append(
             (
                 cells.text(job.id),
-                cells.text(job.label, href=f"/batch/jobs/{job.id}"),
+                cells.text(
+                    job.label, href=f"/batch/jobs/{job.id}", note=" · ".join(filter(None, (job.feature, job.provider)))
+                ),
                 Cell(view.status if job.state != "settled" else job.outcome, words.state_text(job, view.status)),
                 cells.text(job.feature),
                 cells.text(job.provider),
@@ -88,10 +90,10 @@ def _table(context: Context, jobs: tuple[Job, ...] | list[Job], worth: Mapping[s
                 cells.count(counts.succeeded),
                 _bad(counts.failed + counts.expired + counts.cancelled),
                 words.estimated(job.estimate),
-                cells.money(money.charged_pusd),
+                cells.unit_money(money.charged_pusd),
                 _discount(money),
-                cells.moment(job.start_us, context.zone),
-                _needed(context, job),
+                _times(context, job),
+                Cell(show.iso_moment(job.needed_by_us), show.moment(job.needed_by_us, context.zone)),
             )
         )
     return Table(
@@ -99,10 +101,10 @@ def _table(context: Context, jobs: tuple[Job, ...] | list[Job], worth: Mapping[s
         "Jobs",
         (
             Column("id", "Id", twin_only=True),
-            Column("label", "Job", width="mid"),
+            Column("label", "Job", width="wide"),
             Column("state", "State", width="tight"),
-            Column("feature", "Feature"),
-            Column("provider", "Provider", width="tight"),
+            Column("feature", "Feature", twin_only=True),
+            Column("provider", "Provider", twin_only=True),
             Column("requests", "Requests", "number"),
             Column("submitted", "At the provider", "number", "Sent and not back yet"),
             Column("succeeded", "Succeeded", "number"),
@@ -112,8 +114,8 @@ def _table(context: Context, jobs: tuple[Job, ...] | list[Job], worth: Mapping[s
             ),
             Column("charged_usd", "Charged", "number", "Priced from the tokens that came back"),
             Column("discount_usd", "Discount", "number", "The same tokens in real time, minus what was charged"),
-            Column("start", "Sent from", width="tight"),
-            Column("needed_by", "Needed by", width="tight"),
+            Column("start", "Sent from", width="mid"),
+            Column("needed_by", "Needed by", twin_only=True),
         ),
         tuple(rows),
         frame_note=f"The newest {ROWS}." if len(rows) == ROWS else "",
@@ -126,17 +128,17 @@ def _bad(number: int) -> Cell:
 
 
 def _discount(money: Worth) -> Cell:
-    cell = cells.money(money.saved_pusd)
+    cell = cells.unit_money(money.saved_pusd)
     return Cell(cell.value, cell.text, note=words.discount_share(money), tone="better" if money.saved_pusd else "muted")
 
 
-def _needed(context: Context, job: Job) -> Cell:
-    late = job.needed_by_us is not None and job.state != "settled" and context.now_us > job.needed_by_us
-    if job.needed_by_us is None:
-        return Cell(None, "–", tone="muted")
-    return Cell(
-        show.iso_moment(job.needed_by_us), show.moment(job.needed_by_us, context.zone), tone="worse" if late else ""
-    )
+def _times(context: Context, job: Job) -> Cell:
+    """When it is sent and, where somebody said so, until when its results are needed."""
+    needed = job.needed_by_us
+    note = "" if needed is None else f"needed by {show.moment(needed, context.zone)}"
+    late = needed is not None and job.state != "settled" and context.now_us > needed
+    start = show.moment(job.start_us, context.zone)
+    return Cell(show.iso_moment(job.start_us), start, note=note, tone="worse" if late else "")
 
 
 PAGE = Page(

@@ -112,7 +112,7 @@ def _saves(found: Preview) -> tuple[str, str]:
     batch, realtime = _both(document, "batch"), _both(document, "realtime")
     if batch is None or realtime is None:
         return show.UNKNOWN, "A price of one of the models is not known"
-    return show.money(realtime - batch), f"The same in real time: {show.money(realtime)}"
+    return show.unit_money(realtime - batch), f"The same in real time: {show.unit_money(realtime)}"
 
 
 def _both(document: dict[str, str | None], side: str) -> Decimal | None:
@@ -137,10 +137,10 @@ def _estimate_table(found: Preview) -> Table:
             cells.count(line["items"]),
             cells.tokens(line["tokens_in"]),
             cells.tokens(line["tokens_out_cap"]),
-            cells.usd(line["batch_input_usd"]),
-            cells.usd(line["batch_output_cap_usd"]),
-            cells.usd(line["realtime_input_usd"]),
-            cells.usd(line["realtime_output_cap_usd"]),
+            cells.unit_usd(line["batch_input_usd"]),
+            cells.unit_usd(line["batch_output_cap_usd"]),
+            cells.unit_usd(line["realtime_input_usd"]),
+            cells.unit_usd(line["realtime_output_cap_usd"]),
             cells.text(line["price_row"]),
         )
         for line in found.estimate.document()["models"]
@@ -149,7 +149,7 @@ def _estimate_table(found: Preview) -> Table:
         "estimate",
         "Estimate by model",
         (
-            Column("model", "Model"),
+            Column("model", "Model", width="tight"),
             Column("items", "Requests", "number"),
             Column("tokens_in", "Prompt tokens", "number", "Estimated from bytes"),
             Column(
@@ -169,7 +169,7 @@ def _problem_table(found: Preview) -> Table:
     return Table(
         "problems",
         "What is wrong",
-        (Column("line", "Line", "number"), Column("reason", "Why it cannot be sent", width="wide")),
+        (Column("line", "Line", width="tight"), Column("reason", "Why it cannot be sent", width="wide")),
         tuple((cells.count(one.line), cells.text(one.reason)) for one in found.problems),
         frame_note=f"The first {len(found.problems)} of {show.count(found.wrong)}."
         if found.wrong > len(found.problems)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from app.control.batches import Job, Part
     from app.web.batch_words import Standing
 
+READ_WITHIN_US: Final = 600_000_000
 DONE: Final = {
     "scheduled": "The job is scheduled. Nothing is sent before its time; until then it can be cancelled without cost.",
     "sent": "The job is on its way.",
@@ -48,6 +49,7 @@ class Model:
     figures: tuple[Figure, ...]
     standing: Standing
     live: bool
+    reading: str
     events: str
     error: str
     warning: str
@@ -77,6 +79,7 @@ def build(context: Context) -> Content:
             figures=_figures(view, worth),
             standing=words.standing(view),
             live=not settled,
+            reading=_reading(context, view, worth),
             events=f"/batch/jobs/{job.id}/events",
             error=job.error or "",
             warning=job.warning or "",
@@ -96,6 +99,14 @@ def _lead(context: Context, view: JobView) -> str:
     return f"{feature}{job.provider} · handed in {show.moment(job.created_us, context.zone)}"
 
 
+def _reading(context: Context, view: JobView, worth: Worth) -> str:
+    """The page's own address while answers that have just come back are not in the figures yet."""
+    settled_us = view.job.settled_us
+    fresh = settled_us is not None and context.now_us - settled_us < READ_WITHIN_US
+    missing = worth.requests < view.counts.succeeded
+    return f"/batch/jobs/{view.job.id}" if fresh and missing else ""
+
+
 def _figures(view: JobView, worth: Worth) -> tuple[Figure, ...]:
     cost = words.estimated(view.job.estimate)
     off = words.discount_share(worth)
@@ -104,12 +115,14 @@ def _figures(view: JobView, worth: Worth) -> tuple[Figure, ...]:
         Figure("Requests", show.count(view.counts.total), show.plural(view.job.bytes, "byte")),
         Figure("Estimated", cost.text, cost.note or "before it was sent"),
         Figure(
-            "Charged", show.money(worth.charged_pusd), priced or f"{show.plural(worth.requests, 'request')} came back"
+            "Charged",
+            show.unit_money(worth.charged_pusd),
+            priced or f"{show.plural(worth.requests, 'request')} came back",
         ),
         Figure(
             "Discount received",
-            show.money(worth.saved_pusd),
-            f"{off}; in real time {show.money(worth.realtime_pusd)}"
+            show.unit_money(worth.saved_pusd),
+            f"{off}; in real time {show.unit_money(worth.realtime_pusd)}"
             if off
             else "Known once results are back and priced",
             better=bool(worth.saved_pusd),
@@ -134,9 +147,13 @@ def _facts(context: Context, view: JobView) -> tuple[Fact, ...]:
         ("Address", job.base_url or "the provider's own"),
         ("Each request is sent", f"at most {show.plural(job.max_attempts, 'time')}"),
         ("Told when done", job.webhook_url),
-        ("Tags", ", ".join(f"{name}: {value}" for name, value in job.tags.items()) or None),
+        ("Tags", _tags(job)),
     )
     return tuple(Fact(label, value) for label, value in given if value)
+
+
+def _tags(job: Job) -> str:
+    return ", ".join(f"{name}: {value}" for name, value in job.tags.items() if name != "feature")
 
 
 def _requests_url(context: Context, job: Job) -> str:
@@ -153,7 +170,7 @@ def _parts_table(context: Context, view: JobView) -> Table:
         "Batches at the provider",
         (
             Column("number", "Part", "number"),
-            Column("model", "Model"),
+            Column("model", "Model", width="tight"),
             Column("endpoint", "Endpoint", width="tight"),
             Column("attempt", "Attempt", "number"),
             Column("requests", "Requests", "number"),
@@ -161,8 +178,8 @@ def _parts_table(context: Context, view: JobView) -> Table:
             Column("worked_off", "Worked off", "number", "As the provider counts"),
             Column("submitted", "Accepted", width="tight"),
             Column("ended", "Ended", width="tight"),
-            Column("batch_id", "Provider's id"),
-            Column("error", "What went wrong", width="wide"),
+            Column("batch_id", "Provider's id", width="mid"),
+            Column("error", "What went wrong", width="wide", twin_only=not any(part.error for part in view.parts)),
         ),
         tuple(_part_row(context, part) for part in view.parts),
     )

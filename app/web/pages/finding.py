@@ -10,7 +10,7 @@ from app.control import findings as decisions
 from app.core.errors import NotFoundError
 from app.core.view import Filter, View
 from app.core.view import period as named_period
-from app.web import cells, plans
+from app.web import batch_offer, cells, plans
 from app.web import format as show
 from app.web.page import Content, Context, Page
 from app.web.plans import GRADES, STATUSES, Scale
@@ -18,6 +18,7 @@ from app.web.table import Column, Table
 
 if TYPE_CHECKING:
     from app.plan.result import Evidence, Finding, PlanResult
+    from app.web.batch_offer import BatchOffer
 
 EVENTS: Final = {
     "found": "found by an analysis",
@@ -67,6 +68,7 @@ class Model:
     reason: str
     fingerprint: str
     events: tuple[Event, ...]
+    batch: BatchOffer | None
 
 
 def build(context: Context) -> Content:
@@ -100,6 +102,7 @@ def build(context: Context) -> Content:
             reason=found.reason or "",
             fingerprint=fingerprint,
             events=_events(context, fingerprint),
+            batch=batch_offer.offer(context, found),
         ),
         tables=(_evidence_table(context, found),),
     )

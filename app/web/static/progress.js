@@ -32,7 +32,8 @@ class Progress extends HTMLElement {
       bar.max = values.total;
       bar.value = values.answered;
     }
-    this.dataset.live = "";
+    // The page says more than this element: with every new state it comes anew.
+    if (values.state !== this.getAttribute("state") && !values.ended) location.reload();
   }
 
   #say(text) {
