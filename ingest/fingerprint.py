@@ -6,7 +6,6 @@ Hashes are keyed BLAKE2b of raw bytes (DESIGN.md section 4); only `request_key` 
 from __future__ import annotations
 
 import json
-from functools import partial
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 from zlib import crc32
@@ -15,7 +14,7 @@ import msgspec
 
 from app.core.hashing import request_key
 from app.core.money import pico
-from ingest.prints import BLOCK, HEAD, LONG_PART, Prints, encoded
+from ingest.prints import BLOCK, HEAD, LONG_PART, Prints, encoded, signed
 
 if TYPE_CHECKING:
     from app.core.usage import Part, UsageEvent
@@ -35,7 +34,6 @@ _NOT_THE_ANSWER: Final = ("cache_marks",)
 _MESSAGE_LEVEL: Final = ("thinking", "tool_choice")
 
 _as_tuple = msgspec.structs.astuple
-_signed = partial(int.from_bytes, byteorder="big", signed=True)
 
 
 class Terms(NamedTuple):
@@ -61,6 +59,7 @@ class Fingerprinter:
         self._memo: dict[str, int] = {}
         self._json: dict[Any, str] = {}
         self._labels: dict[tuple[str, str], bytes] = {}
+        self._chains: dict[bytes, tuple[bytes, int]] = {}
 
     def add(self, rows: Rows, event: UsageEvent, place: Origin, chunk_no: int, raw: bytes, nth: int) -> None:
         """Append one event to the rows of a shard; `raw` are its record's bytes, `nth` its place in the record."""
@@ -105,7 +104,8 @@ class Fingerprinter:
         rows.add(slot, key, _as_tuple(event) + extra, event.parts)
 
     def _hash(self, data: bytes) -> int:
-        return _signed(self._digest(data))
+        number: int = signed(self._digest(data))[0]
+        return number
 
     def _remembered(self, text: str) -> int:
         """The hash of a value that comes again often: a user, a key, a stop text."""
@@ -169,16 +169,17 @@ class Fingerprinter:
         params_hash = self._hash(encoded(repr(shaping)))
         scope = self._digest(encoded(repr(("scope", event.provider, event.model, event.account))))
         exact_head = encoded(f"{event.operation}\0{event.model}\0{params_hash}\0")
-        return Terms(params_hash, scope, _signed(scope), message_level, exact_head)
+        return Terms(params_hash, scope, signed(scope)[0], message_level, exact_head)
 
     def _prompt(self, rows: Rows, slot: int, prompt: list[Part], terms: Terms) -> tuple[int, int]:
         """Append the segments of a prompt; returns (exact key, bytes of the prompt)."""
         prints, digest, segment, labels = self._prints, self._digest, rows.segment, self._labels
+        chains = self._chains
         chain, message_level = terms.scope_digest, terms.message_level
         whole = [terms.exact_head]
         upto = pos = 0
         last = len(prompt) - 1
-        for number, part in enumerate(prompt):
+        for nth, part in enumerate(prompt):
             role, kind, text = part.role, part.kind, part.text
             found = prints.of(text)
             found.seen += 1
@@ -189,11 +190,16 @@ class Fingerprinter:
                 label = message_level + label
             before = chain + label
             size = found.size
-            if size > LONG_PART and (upto < HEAD or number == last):
-                pos = self._long_part(rows, slot, pos, role, text, found, before, upto, number == last)
+            if size > LONG_PART and (upto < HEAD or nth == last):
+                pos = self._long_part(rows, slot, pos, role, text, found, before, upto, nth == last)
             upto += size
-            chain = digest(before + found.digest)
-            segment((slot, pos, role, kind, found.hash, _signed(chain), size, upto, True))
+            link = before + found.digest
+            if found.seen > 1:  # a part that comes again often stands in the same place
+                chain, number = chains.get(link) or self._chain(link)
+            else:
+                chain = digest(link)
+                number = signed(chain)[0]
+            segment((slot, pos, role, kind, found.hash, number, size, upto, True))
             pos += 1
             whole.append(label + found.digest)
             if not found.lines_out:
@@ -203,6 +209,14 @@ class Fingerprinter:
                 found.text_out = True
                 rows.text(found.hash, text)
         return self._hash(b"".join(whole)), upto
+
+    def _chain(self, link: bytes) -> tuple[bytes, int]:
+        """The chain up to the end of a part, and the number of it that is stored; remembered."""
+        if len(self._chains) > _REMEMBERED:
+            self._chains.clear()
+        chain = self._digest(link)
+        found = self._chains[link] = chain, signed(chain)[0]
+        return found
 
     def _long_part(
         self,
@@ -221,7 +235,7 @@ class Fingerprinter:
             end = upto + index * BLOCK
             if end > HEAD and not is_last:
                 break
-            link = _signed(self._digest(before + b"\1" + running))
+            link = self._hash(before + b"\1" + running)
             rows.segment((slot, pos, role, "block", own, link, BLOCK, end, False))
             pos += 1
         return pos
@@ -236,7 +250,7 @@ class Fingerprinter:
         for pos, block in enumerate(ids):
             own = str(block).encode()
             chain = self._digest(chain + own)
-            rows.segment((slot, pos, "user", "text", self._hash(own), _signed(chain), step, (pos + 1) * step, True))
+            rows.segment((slot, pos, "user", "text", self._hash(own), signed(chain)[0], step, (pos + 1) * step, True))
         return len(ids) * step
 
 

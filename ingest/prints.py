@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hashlib import blake2b
+from struct import Struct
 from typing import Final
 
 import msgspec
@@ -13,6 +14,9 @@ HEAD: Final = 64 * 1024
 LINES_OF: Final = 64 * 1024
 CACHED_BYTES: Final = 24 * 1024 * 1024
 CACHED_PARTS: Final = 50_000
+
+# A digest as the signed number that is stored, in a tuple of one: half the time of int.from_bytes.
+signed: Final = Struct(">q").unpack
 
 
 class PartPrint(msgspec.Struct, gc=False):
@@ -42,8 +46,10 @@ class Prints:
         found = self._known.get(text)
         if found is None:
             data = encoded(text)
-            digest = self.digest(data)
-            found = PartPrint(digest, int.from_bytes(digest, "big", signed=True), len(data))
+            state = self._keyed.copy()
+            state.update(data)
+            digest = state.digest()
+            found = PartPrint(digest, signed(digest)[0], len(data))
             self._remember(text, found)
         return found
 
@@ -76,7 +82,7 @@ class Prints:
                 piece = data[end - BLOCK : end]
                 running.update(piece)
                 own = self.digest(piece)
-                found.blocks.append((running.digest(), int.from_bytes(own, "big", signed=True)))
+                found.blocks.append((running.digest(), signed(own)[0]))
         return found.blocks
 
     def lines(self, text: str, found: PartPrint) -> list[tuple[int, int]]:
@@ -91,7 +97,9 @@ class Prints:
 
     def _line(self, line: str) -> tuple[int, int]:
         data = encoded(line)
-        found = self._lines[line] = int.from_bytes(self.digest(data), "big", signed=True), len(data)
+        state = self._keyed.copy()
+        state.update(data)
+        found = self._lines[line] = signed(state.digest())[0], len(data)
         return found
 
 
