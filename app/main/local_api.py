@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from app.settings import Settings
 
 
-def create_local_api(runtime: Runtime, settings: Settings) -> FastAPI:
-    """The application behind the socket."""
+def create_local_api(runtime: Runtime, settings: Settings, *, made: bool = False) -> FastAPI:
+    """The application behind the socket; `made` says that the data is fictional."""
     api = FastAPI(title="Halve, local", docs_url=None, redoc_url=None, openapi_url=None)
 
     @api.get("/healthz")
@@ -43,11 +43,13 @@ def create_local_api(runtime: Runtime, settings: Settings) -> FastAPI:
 
     @api.get("/report")
     def report(week: str = "", form: str = "text") -> Response:
-        return Response(report_commands.shown(runtime, settings, week, form), media_type="application/octet-stream")
+        return Response(
+            report_commands.shown(runtime, settings, week, form, made=made), media_type="application/octet-stream"
+        )
 
     @api.post("/report/send")
     def send_report(to: str = Form(), week: str = Form("")) -> dict[str, str]:
-        return {"said": report_commands.send(runtime, settings, week, to)}
+        return {"said": report_commands.send(runtime, settings, week, to, made=made)}
 
     @api.exception_handler(HalveError)
     def told(_request: Request, error: HalveError) -> JSONResponse:

@@ -21,33 +21,34 @@ if TYPE_CHECKING:
 SEND_TIME_OUT_S: Final = 120
 
 
-def shown(runtime: Runtime, settings: Settings, week: str, form: str) -> bytes:
+def shown(runtime: Runtime, settings: Settings, week: str, form: str, *, made: bool = False) -> bytes:
     """The report of a week as text, as HTML that stands alone, or as the mail itself (`eml`)."""
-    made = document(runtime, settings, week)
+    report = document(runtime, settings, week)
     if form == "text":
-        return plain.text(made, origin(settings)).encode()
+        return plain.text(report, origin(settings)).encode()
     if form == "html":
-        pictures = {name: email.data_address(chart) for name, chart in email.charts(made).items()}
-        return email.html(made, origin=origin(settings), pictures=pictures).encode()
+        pictures = {name: email.data_address(chart) for name, chart in email.charts(report).items()}
+        return email.html(report, origin=origin(settings), pictures=pictures, made=made).encode()
     where = office(runtime, settings)
     mail = email.message(
-        made,
+        report,
         sender=where.sender,
         to=where.recipients[0] if where.recipients else where.sender,
         message_id="<shown@halve.invalid>",
         origin=origin(settings),
         now_us=now_us(),
+        made=made,
     )
     return mail.as_bytes()
 
 
-def send(runtime: Runtime, settings: Settings, week: str, to: str) -> str:
+def send(runtime: Runtime, settings: Settings, week: str, to: str, *, made: bool = False) -> str:
     """Queue the report of a week for one address, send it, and say what became of it.
 
     Raises:
         UsageError: no week, or no address. UnavailableError: the mail server did not take it; it is tried again.
     """
-    where = office(runtime, settings)
+    where = office(runtime, settings, made=made)
     chosen = weeks.named(week, settings.zone) if week else weeks.last_complete(settings.zone, now_us())
     recipient = post.address(to)
     if not post.queue_now(where, chosen, recipient, now_us()):

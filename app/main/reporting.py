@@ -39,6 +39,7 @@ NO_SERVER: Final = (
     "No mail server is set: reports are written to the archive only. Set HALVE_SMTP_URL, HALVE_MAIL_FROM and "
     "HALVE_MAIL_TO (the README says how) and start again."
 )
+MADE_ONLY: Final = "Reports on made data are not mailed: they are written to the archive."
 
 
 def origin(settings: Settings) -> str:
@@ -223,7 +224,7 @@ def desk(
         file=lambda number: archive.file_of(runtime.data_dir, outbox.one(runtime.control, number)),
         send=send,
         recipients=where.recipients,
-        missing="" if settings.smtp_url else NO_SERVER,
+        missing="" if settings.smtp_url else MADE_ONLY if made else NO_SERVER,
     )
 
 

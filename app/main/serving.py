@@ -128,7 +128,9 @@ def _run(
     if first is not None:
         work.soon(first, "demo")
     try:
-        asyncio.run(_both(create_app(deps), create_local_api(runtime, settings), door, runtime.data_dir / SOCKET))
+        asyncio.run(
+            _both(create_app(deps), create_local_api(runtime, settings, made=demo), door, runtime.data_dir / SOCKET)
+        )
     finally:
         work.stop()
 
