@@ -43,12 +43,21 @@ _TEMPLATES: Final = jinja2.Environment(
 
 
 def message(
-    document: Document, *, sender: str, to: str, message_id: str, origin: str, now_us: int, made: bool = False
+    document: Document,
+    *,
+    sender: str,
+    to: str,
+    message_id: str,
+    origin: str,
+    now_us: int,
+    made: bool = False,
+    drawn: Mapping[str, bytes] | None = None,
 ) -> EmailMessage:
     """The mail of a document to one address.
 
     `message_id` is the same in every try, so that a receiver who gets a mail twice can drop one. `origin` is where the
     dashboard answers; every link carries the exact view behind its figure. `made` says that the data is fictional.
+    `drawn` are the pictures where they are drawn already, for many recipients.
     """
     mail = EmailMessage(policy=SMTP)
     mail["Subject"] = ("[made data] " if made else "") + _one_line(document.subject)
@@ -59,13 +68,13 @@ def message(
     mail["Auto-Submitted"] = "auto-generated"
     mail["X-Auto-Response-Suppress"] = "All"
     mail.set_content(plain.text(document, origin), cte="quoted-printable")
-    pictures = charts(document)
+    pictures = drawn_charts(document) if drawn is None else drawn
     addresses = {name: f"cid:{name}@halve" for name in pictures}
     mail.add_alternative(html(document, origin=origin, pictures=addresses, made=made), subtype="html")
     body = mail.get_payload()[1]  # type: ignore[index]
-    for name, chart in pictures.items():
+    for name, picture in pictures.items():
         body.add_related(  # type: ignore[union-attr]
-            png(chart), "image", "png", cid=f"<{name}@halve>", filename=f"{name}.png", disposition="inline"
+            picture, "image", "png", cid=f"<{name}@halve>", filename=f"{name}.png", disposition="inline"
         )
     for table in document.files:
         mail.add_attachment(
@@ -81,6 +90,11 @@ def message(
 def charts(document: Document) -> dict[str, Chart]:
     """The charts of a document by name."""
     return {chart.name: chart for section in document.sections for chart in section.charts}
+
+
+def drawn_charts(document: Document) -> dict[str, bytes]:
+    """The charts of a document as PNG, by name."""
+    return {name: png(chart) for name, chart in charts(document).items()}
 
 
 def data_address(chart: Chart) -> str:

@@ -48,7 +48,7 @@ def origin(settings: Settings) -> str:
 
 
 def office(runtime: Runtime, settings: Settings, *, now: Callable[[], int] = now_us, made: bool = False) -> Office:
-    """What sending needs; `made` marks mails about fictional data.
+    """What one run of sending needs: all its mails of a week hold the same figures. `made` marks fictional data.
 
     Raises:
         UsageError: a setting of the mail server or an address cannot be used.
@@ -58,15 +58,23 @@ def office(runtime: Runtime, settings: Settings, *, now: Callable[[], int] = now
     sender = post.address(settings.mail_from) if settings.mail_from else "halve@localhost"
     deliver = smtp.sender(smtp.server(settings.smtp_url, read_secret)) if settings.smtp_url else None
 
+    prepared: dict[tuple[str, int | None], tuple[Document, dict[str, bytes]]] = {}
+
     def compose(letter: Letter) -> EmailMessage:
+        same = (letter.period, letter.due_us if letter.is_late else None)
+        if same not in prepared:
+            report = document(runtime, settings, letter.period, letter=letter, now=now)
+            prepared[same] = (report, email.drawn_charts(report))
+        report, drawn = prepared[same]
         return email.message(
-            document(runtime, settings, letter.period, letter=letter, now=now),
+            report,
             sender=sender,
             to=letter.recipient or sender,
             message_id=letter.message_id,
             origin=origin(settings),
             now_us=now(),
             made=made,
+            drawn=drawn,
         )
 
     return post.Office(
@@ -213,7 +221,7 @@ def desk(
     def send(week: str, to: str) -> bool:
         recipient = post.allowed(where, to)
         queued = post.queue_now(where, weeks.named(week, settings.zone), recipient, now())
-        soon(lambda: _deliver(where, now), "mail")
+        soon(lambda: _deliver(runtime, settings, now, made), "mail")
         return queued
 
     return ReportDesk(
@@ -228,5 +236,5 @@ def desk(
     )
 
 
-def _deliver(where: Office, now: Callable[[], int]) -> None:
-    post.deliver_due(where, now)
+def _deliver(runtime: Runtime, settings: Settings, now: Callable[[], int], made: bool) -> None:
+    send_waiting(runtime, settings, now=now, made=made)
