@@ -94,7 +94,7 @@ def _archive(context: Context) -> Table:
             Column("made", "Made", width="tight"),
             Column("week", "Week", width="tight"),
             Column("late", "Late", twin_only=True),
-            Column("to", "To", width="mid"),
+            Column("to", "To", width="tight"),
             Column("state", "State", width="tight"),
             Column("when", "When", width="tight"),
             Column("tries", "Tries", "number"),
