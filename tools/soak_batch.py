@@ -201,16 +201,15 @@ def main():
     job = batch.submit(desk, lines(count, size), batch.Order("openai", base_url=url, feature="volume"))
     steps["taken in"] = time.monotonic() - began
     bytes_in = job.bytes
-    while batches.job(control, job.id).state != "settled":
-        batch.advance(desk)
-        time.sleep(0.05)
-    steps["settled"] = time.monotonic() - began
     with opened(settings) as runtime:
-        take_inbox(runtime.warehouse, runtime.pricer, data)
+        while batches.job(control, job.id).state != "settled":
+            batch.advance(desk)
+            take_inbox(runtime.warehouse, runtime.pricer, data)
+            time.sleep(0.05)
+        steps["settled and charged"] = time.monotonic() - began
         with runtime.warehouse.session() as session:
             charged = session.connection.execute(
                 "SELECT count(*), count(cost_pusd), sum(tok_input) FROM requests WHERE is_batch").fetchall()[0]
-    steps["charged"] = time.monotonic() - began
     own, children = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     view = batch.view(control, desk.folder, job.id)
     print(json.dumps({

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from app.control.batches import Job, Part
 
 ACCOUNT_PAUSE_US: Final = 300_000_000
+LARGE: Final = 5_000
+"""Items of a part whose results are enough for one step."""
 WARN_BEFORE_US: Final = 3 * DAY_US
 WARN_AFTER_FAILURES: Final = 3
 
@@ -87,6 +89,9 @@ def _advance_job(desk: Desk, job: Job) -> bool:
         with provider.connect(desk.account(job)) as connection:
             for part in due:
                 _step(desk, provider, connection, batches.job(desk.control, job.id), part)
+                if part.items >= LARGE and batches.part(desk.control, part).state == "settled":
+                    # Its requests are on their way into the warehouse; the other parts follow in the next step.
+                    break
         _plan_retries(desk, batches.job(desk.control, job.id))
     return _conclude(desk, provider, batches.job(desk.control, job.id))
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from app.batch.provider import Connection, Problem, Provider, Standing
     from app.control.batches import Item, ItemState, Job, Outcome, Part
 
+YOUNG_US: Final = 5_000_000
 TORN_TRIES: Final = 6
 """How often a download that is cut off is tried before the readable lines are taken as all there is."""
 QUOTA: Final = re.compile(r"(enqueued|queued?).{0,40}(limit|quota)|token_limit|too_many_tasks", re.IGNORECASE)
@@ -42,7 +43,7 @@ def poll(desk: Desk, provider: Provider, connection: Connection, job: Job, part:
             expires_us=standing.expires_us,
             failures=0,
             error=None,
-            next_us=now_us + desk.poll_us,
+            next_us=now_us + _until_next_look_us(desk, now_us - (part.submitted_us or now_us)),
         )
         return
     check_move(part.state, "settling")
@@ -54,6 +55,11 @@ def poll(desk: Desk, provider: Provider, connection: Connection, job: Job, part:
     }
     batches.update_part(desk.control, part, state="settling", next_us=now_us, **changes)
     settle(desk, provider, connection, job, replace(part, state="settling", **changes), standing)
+
+
+def _until_next_look_us(desk: Desk, age_us: int) -> int:
+    """A young batch is looked at often, an old one every `poll_us`: small ones are done in seconds."""
+    return min(desk.poll_us, max(YOUNG_US, age_us // 4))
 
 
 def settle(

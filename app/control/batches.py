@@ -235,6 +235,13 @@ def parts(engine: sa.Engine, job_id: str) -> list[Part]:
         return [Part(**_decoded(row)) for row in connection.execute(query)]
 
 
+def part(engine: sa.Engine, known: Part) -> Part:
+    """A part as it stands now."""
+    query = sa.select(batch_parts).where(batch_parts.c.job_id == known.job_id, batch_parts.c.number == known.number)
+    with engine.connect() as connection:
+        return Part(**_decoded(connection.execute(query).one()))
+
+
 def update_job(engine: sa.Engine, job_id: str, **changes: Any) -> None:
     """Change columns of a job."""
     with engine.begin() as connection:

@@ -1,7 +1,7 @@
 """OpenAI's batches: a file is uploaded, a batch made of it, its output and error files read. Also compatible servers.
 
 Limits as documented for `/v1/batches` (2026): 50,000 rows, 200 MB, one model and one endpoint a file, 24 h, files kept
-30 days.
+30 days. We make batches of 20,000 rows at most: results come home in pieces, and settling a piece needs little memory.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ PROVIDER: Final = Provider(
     name="openai",
     title="OpenAI and compatible",
     dialect=DIALECT,
-    limits=Limits(rows=50_000, bytes=200_000_000, one_model=True),
+    limits=Limits(rows=20_000, bytes=200_000_000, one_model=True),
     window_us=DAY_US,
     kept_us=30 * DAY_US,
     listing_us=120_000_000,
