@@ -6,11 +6,12 @@ Small inputs are read in this process; larger ones in worker processes while thi
 from __future__ import annotations
 
 import os
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ingest.connectors.files import find
-from ingest.inbox import take_inbox, take_shards
+from ingest.inbox import TRANSACTION_ROWS, rows_in, take_inbox, take_shards
 from ingest.install_key import install_key
 from ingest.plan import Choice, Entry, NoLedger, Plan
 from ingest.pool import Crew, in_processes
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from ingest.worker import Task
 
 IN_PROCESS_BYTES: Final = 20 * 1024 * 1024
-SHARDS_A_MERGE: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,46 @@ class Progress:
     done_bytes: int
     total_bytes: int
     summary: Summary
+
+
+class _Merging:
+    """Merges shards in a thread beside the workers, a transaction's worth at a time, so that no worker waits for it."""
+
+    def __init__(self, warehouse: Warehouse, pricer: Pricer, total: Summary) -> None:
+        self._warehouse = warehouse
+        self._pricer = pricer
+        self._total = total
+        self._pending: list[Path] = []
+        self._rows = 0
+        self._thread = ThreadPoolExecutor(1, "merge")
+        self._running: Future[Summary] | None = None
+
+    def __enter__(self) -> _Merging:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._thread.shutdown()
+
+    def add(self, shards: list[Path]) -> None:
+        """Take over shards; merge what has come together, unless a merge is running and no two wait for it."""
+        self._pending += shards
+        self._rows += sum(map(rows_in, shards))
+        if self._rows >= TRANSACTION_ROWS and (
+            self._running is None or self._running.done() or self._rows >= 2 * TRANSACTION_ROWS
+        ):
+            self._wait()
+            self._running = self._thread.submit(take_shards, self._warehouse, self._pricer, self._pending)
+            self._pending, self._rows = [], 0
+
+    def rest(self) -> None:
+        """Merge what is left; the total holds everything afterwards."""
+        self._wait()
+        self._total.add(take_shards(self._warehouse, self._pricer, self._pending))
+
+    def _wait(self) -> None:
+        if self._running is not None:
+            self._total.add(self._running.result())
+            self._running = None
 
 
 class WarehouseLedger:
@@ -80,20 +120,13 @@ def ingest_paths(
     plan = Plan(WarehouseLedger(warehouse), Choice(source, format_name, column_map), growing)
     whole = sum(_size(one) for one in found)
     done = 0
-    pending: list[Path] = []
-
-    def merge_pending() -> None:
-        total.add(take_shards(warehouse, pricer, pending))
-        pending.clear()
-
-    for task, shards in _shards(plan, found, data_dir, text, column_map, whole, workers):
-        pending += shards
-        done += sum(chunk.byte_to - chunk.byte_from for chunk in task.chunks)
-        if len(pending) >= SHARDS_A_MERGE:
-            merge_pending()
-        if progress is not None:
-            progress(Progress(done, whole, total))
-    merge_pending()
+    with _Merging(warehouse, pricer, total) as merging:
+        for task, shards in _shards(plan, found, data_dir, text, column_map, whole, workers):
+            merging.add(shards)
+            done += sum(chunk.byte_to - chunk.byte_from for chunk in task.chunks)
+            if progress is not None:
+                progress(Progress(done, whole, total))
+        merging.rest()
     total.files, total.skipped = plan.files, plan.skipped
     if progress is not None:
         progress(Progress(whole, whole, total))
