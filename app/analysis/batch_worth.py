@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Decimal
+from functools import reduce
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from app.core.usage import TOKEN_CLASSES
 from app.pricing import context
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
     from app.pricing.book import Rate
     from app.warehouse.store import Session
@@ -63,28 +64,16 @@ class Worth:
 
 
 def of_jobs(session: Session, prices: Prices, *, since_us: int) -> dict[str, Worth]:
-    """By job id, from its first request on; jobs of which nothing came back are left out."""
-    return _by(lambda row: str(row["job"]), _usage(session, since_us), prices)
-
-
-def of_feature(session: Session, prices: Prices, feature: str, *, since_us: int) -> Worth:
-    """Of every batch job's requests of one feature since a moment."""
-    rows = (row for row in _usage(session, since_us) if row["feature"] == feature)
-    return _by(lambda row: str(row["feature"]), rows, prices).get(feature, Worth())
-
-
-def _usage(session: Session, since_us: int) -> Iterable[Mapping[str, Any]]:
-    return session.frame("batch.usage", job_path=JOB_PATH, since_us=since_us).iter_rows(named=True)
-
-
-def _by(
-    name: Callable[[Mapping[str, Any]], str], rows: Iterable[Mapping[str, Any]], prices: Prices
-) -> dict[str, Worth]:
+    """By job id, of requests from a moment on; jobs of which nothing came back are left out."""
     found: dict[str, Worth] = {}
-    for row in rows:
-        before = found.get(name(row), Worth())
-        found[name(row)] = _added(before, _of_group(row, prices))
+    for row in session.frame("batch.usage", job_path=JOB_PATH, since_us=since_us).iter_rows(named=True):
+        found[row["job"]] = _added(found.get(row["job"], Worth()), _of_group(row, prices))
     return found
+
+
+def together(parts: Iterable[Worth]) -> Worth:
+    """Several jobs as one."""
+    return reduce(_added, parts, Worth())
 
 
 def _of_group(row: Mapping[str, Any], prices: Prices) -> Worth:

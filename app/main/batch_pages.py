@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 from app import batch
 from app.analysis import batch_worth
+from app.analysis.batch_worth import Worth
 from app.batch.answers import with_answers
 from app.batch.preview import preview, spoken
 from app.batch.providers import provider_named
 from app.batch.shelf import Shelf
-from app.control import batch_files
+from app.control import batch_files, batches
 from app.core.errors import HalveError, NotFoundError
 from app.main.batches import make_desk
 from app.web.batch_desk import BatchDesk, Upstream
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from app.batch import Desk, JobView, Order
@@ -26,12 +27,14 @@ if TYPE_CHECKING:
     from app.control.batches import Job
     from app.main.background import Background
     from app.pricing.book import PriceBook
+    from app.warehouse.store import Session
 
 FILES: Final = "batch-files"
 MAX_FILE_BYTES: Final = 512_000_000
 """The largest file that is taken; jobs are cut into batches of the provider's own limits."""
 PREVIEWS_KEPT: Final = 16
 ENDED_KEPT: Final = 500
+WORTH_KEPT_US: Final = 600_000_000
 
 
 def upstreams(*, demo: bool, provider: str = "openai", base_url: str = "", key_ref: str = "") -> tuple[Upstream, ...]:
@@ -80,10 +83,8 @@ def batch_desk(
         view=front.view,
         results=front.results,
         answers=front.answers,
-        worth=lambda session, since_us: batch_worth.of_jobs(session, book, since_us=since_us),
-        worth_of_feature=lambda session, feature, since_us: batch_worth.of_feature(
-            session, book, feature, since_us=since_us
-        ),
+        worth=front.worth,
+        worth_of_feature=front.worth_of_feature,
     )
 
 
@@ -95,6 +96,7 @@ class _Front:
     soon: Callable[[], None]
     _previews: dict[tuple[str, Upstream], Preview] = field(default_factory=dict)
     _ended: dict[str, JobView] = field(default_factory=dict)
+    _worth: dict[str, tuple[int, Worth]] = field(default_factory=dict)
 
     def path(self, file_id: str) -> Path:
         """Where the bytes of a file lie.
@@ -154,6 +156,27 @@ class _Front:
     def results(self, job_id: str) -> Path:
         """The results of a settled job."""
         return batch.results_file(self.desk.control, self.desk.folder, job_id)
+
+    def worth_of_feature(self, session: Session, feature: str) -> Worth:
+        """What the jobs that were booked on a feature were charged and saved."""
+        return batch_worth.together(self.worth(session, batches.jobs(self.desk.control, feature=feature)).values())
+
+    def worth(self, session: Session, jobs: Sequence[Job]) -> dict[str, Worth]:
+        """By job. Requests of a job that ended a while ago are added up once in a while, not for every reader."""
+        now_us = self.desk.now_us()
+        found = {
+            job.id: kept[1]
+            for job in jobs
+            if (kept := self._worth.get(job.id)) is not None and now_us < kept[0] + WORTH_KEPT_US
+        }
+        rest = [job for job in jobs if job.id not in found]
+        if rest:
+            new = batch_worth.of_jobs(session, self.book, since_us=min(job.created_us for job in rest))
+            for job in rest:
+                found[job.id] = new.get(job.id, Worth())
+                if job.settled_us is not None and now_us > job.settled_us + WORTH_KEPT_US:
+                    _keep(self._worth, job.id, (now_us, found[job.id]), ENDED_KEPT)
+        return found
 
     def answers(self, one: ApiBatch) -> ApiBatch:
         """A batch of the API with the files of its answers."""

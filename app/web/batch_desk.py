@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from app.analysis.batch_worth import Worth
@@ -48,8 +48,8 @@ class BatchDesk:
         view: (job id) where it stands.
         results: (job id) the file of its results.
         answers: (batch of the API) the same with the files of its answers, once its job is settled.
-        worth: (session, moment) what jobs since then were charged and saved, by job id.
-        worth_of_feature: (session, feature, moment) the same of a feature's batch requests.
+        worth: (session, jobs) what each was charged and saved, by job id.
+        worth_of_feature: (session, feature) the same of the jobs that are booked on a feature, together.
     """
 
     upstreams: tuple[Upstream, ...]
@@ -65,8 +65,8 @@ class BatchDesk:
     view: Callable[[str], JobView]
     results: Callable[[str], Path]
     answers: Callable[[ApiBatch], ApiBatch]
-    worth: Callable[[Session, int], Mapping[str, Worth]]
-    worth_of_feature: Callable[[Session, str, int], Worth]
+    worth: Callable[[Session, Sequence[Job]], Mapping[str, Worth]]
+    worth_of_feature: Callable[[Session, str], Worth]
 
     def upstream(self, provider: str | None) -> Upstream:
         """The upstream of a provider, the first one where that is none of them."""

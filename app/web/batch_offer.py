@@ -52,7 +52,7 @@ def offer(context: Context, item: Finding) -> BatchOffer | None:
     desk = context.deps.commands.batch
     if desk is None or item.lever != LEVER:
         return None
-    worth = desk.worth_of_feature(context.session, item.feature, 0)
+    worth = desk.worth_of_feature(context.session, item.feature)
     return BatchOffer(
         *_change(context, item),
         upload=f"/batch?{urlencode({'feature': item.feature})}",

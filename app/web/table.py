@@ -15,14 +15,15 @@ Value = str | int | float | bool | None
 class Column:
     """`key` names the column in the twins, `label` on the page; `sort` is the page's sorting key, if it sorts.
 
-    A `twin_only` column is for machines (an identifier that a page carries in a link).
+    A `twin_only` column is for machines (an identifier that a page carries in a link). In one of the width `label` the
+    notes stand below the values.
     """
 
     key: str
     label: str
     kind: Literal["text", "number"] = "text"
     help: str = ""
-    width: Literal["", "tight", "mid", "wide"] = ""
+    width: Literal["", "tight", "mid", "wide", "label"] = ""
     twin_only: bool = False
     sort: str = ""
 

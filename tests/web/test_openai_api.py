@@ -102,7 +102,7 @@ def test_its_requests_are_booked_on_the_feature_of_the_metadata(desk: Desk) -> N
     batch = desk.batch(chats(3), metadata={"feature": "nightly-tags"})
     desk.office.until_settled(batch.id)
     with desk.office.runtime.warehouse.session() as session:
-        worth = desk.office.company.deps.commands.batch.worth_of_feature(session, "nightly-tags", 0)
+        worth = desk.office.company.deps.commands.batch.worth_of_feature(session, "nightly-tags")
     assert worth.requests == 3
     assert worth.saved_pusd == worth.charged_pusd > 0
 

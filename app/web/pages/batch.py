@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from app.analysis.batch_worth import Worth
 from app.control import batches
 from app.web import batch_words as words
 from app.web import cells
@@ -14,12 +13,13 @@ from app.web.page import Content, Context, Empty, Link, Page
 from app.web.table import Cell, Column, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    from app.analysis.batch_worth import Worth
     from app.control.batches import Job
     from app.web.batch_desk import BatchDesk
 
-ROWS: Final = 50
+ROWS: Final = 25
 DONE: Final = {
     "discarded": "The file was discarded; nothing was sent.",
 }
@@ -47,7 +47,7 @@ def build(context: Context) -> Content:
             tables=(_table(context, (), {}),),
         )
     jobs = batches.jobs(context.deps.control, limit=ROWS)
-    worth = desk.worth(context.session, min(job.created_us for job in jobs)) if jobs else {}
+    worth = desk.worth(context.session, jobs)
     said = DONE.get(context.keys.get("done", ""))
     return Content(
         "Batch",
@@ -68,13 +68,13 @@ def _model(context: Context, desk: BatchDesk) -> Model:
     )
 
 
-def _table(context: Context, jobs: tuple[Job, ...] | list[Job], worth: Mapping[str, Worth]) -> Table:
+def _table(context: Context, jobs: Sequence[Job], worth: Mapping[str, Worth]) -> Table:
     desk = context.deps.commands.batch
     rows = []
     for job in jobs:
         assert desk is not None
         view = desk.view(job.id)
-        money = worth.get(job.id, Worth())
+        money = worth[job.id]
         counts = view.counts
         rows.append(
             (
@@ -101,20 +101,26 @@ def _table(context: Context, jobs: tuple[Job, ...] | list[Job], worth: Mapping[s
         "Jobs",
         (
             Column("id", "Id", twin_only=True),
-            Column("label", "Job", width="wide"),
+            Column("label", "Job", width="label"),
             Column("state", "State", width="tight"),
             Column("feature", "Feature", twin_only=True),
             Column("provider", "Provider", twin_only=True),
             Column("requests", "Requests", "number"),
-            Column("submitted", "At the provider", "number", "Sent and not back yet"),
+            Column("submitted", "Submitted", "number", "At the provider: sent and not back yet"),
             Column("succeeded", "Succeeded", "number"),
-            Column("failed", "Not answered", "number", "Failed, expired or cancelled"),
+            Column("failed", "Unanswered", "number", "Failed, expired or cancelled"),
             Column(
-                "estimated_usd", "Estimated", "number", "Before it was sent: prompts by bytes, answers at their caps"
+                "estimated_usd",
+                "Estimated",
+                "number",
+                "Before it was sent: prompts by bytes, answers at their caps",
+                "label",
             ),
             Column("charged_usd", "Charged", "number", "Priced from the tokens that came back"),
-            Column("discount_usd", "Discount", "number", "The same tokens in real time, minus what was charged"),
-            Column("start", "Sent from", width="mid"),
+            Column(
+                "discount_usd", "Discount", "number", "The same tokens in real time, minus what was charged", "label"
+            ),
+            Column("start", "Sent from", width="label"),
             Column("needed_by", "Needed by", twin_only=True),
         ),
         tuple(rows),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from app.analysis.batch_worth import Worth
 from app.core.errors import NotFoundError
 from app.core.view import Filter, View
 from app.core.view import period as named_period
@@ -16,6 +15,7 @@ from app.web.page import Content, Context, Page
 from app.web.table import Cell, Column, Table
 
 if TYPE_CHECKING:
+    from app.analysis.batch_worth import Worth
     from app.batch import JobView
     from app.control.batches import Job, Part
     from app.web.batch_words import Standing
@@ -67,7 +67,7 @@ def build(context: Context) -> Content:
         raise NotFoundError("This Halve was started without batches.")
     view = desk.view(context.path["job"])
     job = view.job
-    worth = desk.worth(context.session, job.created_us).get(job.id, Worth())
+    worth = desk.worth(context.session, (job,))[job.id]
     said = DONE.get(context.keys.get("done", ""))
     settled = job.state == "settled"
     return Content(

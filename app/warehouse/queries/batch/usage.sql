@@ -1,11 +1,9 @@
 -- What the requests of batch jobs used and cost since $since_us, summed where the same rates hold: by job (the tag
--- at $job_path), feature, provider, model, price context, hour and band of prompt length. Columns: job, feature,
--- provider, model_id, account, region, price_context, hour_us, prompt_tokens (the mean of the band), priced (whether
+-- at $job_path), provider, model, price context, hour and band of prompt length. Columns: job, provider, model_id, account, region, price_context, hour_us, prompt_tokens (the mean of the band), priced (whether
 -- everything in the group has its price), requests, unpriced, charged_pusd (of what has a price), the token classes.
 WITH rows_in AS (
     SELECT
         json_extract_string(r.tags, $job_path) AS job,
-        coalesce(a.feature, 'unassigned') AS feature,
         r.provider, r.model_id, r.account, r.region, r.price_context, r.cost_pusd,
         r.start_us - mod(r.start_us, 3600000000) AS hour_us,
         r.cost_state = 'priced' AS priced,
@@ -22,12 +20,11 @@ WITH rows_in AS (
             + coalesce(r.tok_cache_read_audio, 0)
             + coalesce(r.tok_input_image, 0) AS prompt
     FROM requests r
-    LEFT JOIN attribution_latest a ON a.request_key = r.request_key
     WHERE r.is_batch AND r.start_us >= $since_us
 )
 
 SELECT
-    job, feature, provider, model_id, account, region, price_context, hour_us,
+    job, provider, model_id, account, region, price_context, hour_us,
     cast(floor(avg(prompt)) AS BIGINT) AS prompt_tokens,
     priced,
     count(*) AS requests,
@@ -49,5 +46,5 @@ SELECT
 FROM rows_in
 WHERE job IS NOT NULL
 GROUP BY
-    job, feature, provider, model_id, account, region, price_context, hour_us, priced,
+    job, provider, model_id, account, region, price_context, hour_us, priced,
     CASE WHEN prompt > 128000 THEN floor(prompt / 8000.0) ELSE 0 END
