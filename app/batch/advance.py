@@ -114,9 +114,9 @@ def _try_later(desk: Desk, provider: Provider, job: Job, part: Part, error: Halv
     now_us, failures = desk.now_us(), part.failures + 1
     gone_us = (part.ended_us or (part.submitted_us or now_us) + provider.window_us) + provider.kept_us
     gone = part.state in ("submitted", "settling") and now_us > gone_us
-    # A provider without a list cannot say whether it has the part; whoever cancels has decided not to wait for it.
-    unknowable = part.state == "submitting" and job.cancel_us is not None and isinstance(error, RefusedError)
-    if gone or unknowable:
+    # A provider that keeps no list, or knows the batch no more, will not say; whoever cancels decides not to wait.
+    untold = part.state in ("submitting", "submitted") and isinstance(error, RefusedError)
+    if gone or (untold and job.cancel_us is not None):
         settlement.give_up(desk, part, str(error))
         return
     why, asked_s = (error.why, error.after_s) if isinstance(error, BusyError) else ("server", None)

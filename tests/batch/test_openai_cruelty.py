@@ -283,3 +283,16 @@ def test_a_new_process_goes_on_where_the_old_one_stopped(world, openai):
     assert other.until_settled(job).counts.succeeded == 2
     assert openai.calls["create"] == 1
     other.close()
+
+
+def test_a_batch_that_the_provider_knows_no_more_ends_when_it_is_cancelled(world, openai):
+    openai.works_s = 3600
+    job = world.submit(chats(2), base_url=openai.url)
+    world.advance(every_s=61)
+    openai.batches.clear()
+    world.advance(times=3, every_s=1800)
+    assert "404" in world.view(job).job.error
+    batch.cancel(world.desk, job.id)
+    view = world.until_settled(job)
+    assert (view.job.outcome, view.top_errors[0][0]) == ("failed", "results_lost")
+    assert openai.calls["create"] == 1

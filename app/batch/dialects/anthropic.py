@@ -79,7 +79,7 @@ def verdict(line: dict[str, Any]) -> Verdict:
     kind = result.get("type") if isinstance(result, dict) else None
     if kind == "succeeded" and isinstance(result, dict) and isinstance(result.get("message"), dict):
         return Verdict("succeeded", http_status=200)
-    if kind in _STATES:
+    if isinstance(kind, str) and kind in _STATES:
         return Verdict(_STATES[kind], again=kind == "expired", code=kind)
     error = result.get("error") if isinstance(result, dict) else None
     inner = error.get("error") if isinstance(error, dict) else None
