@@ -22,9 +22,11 @@ from starlette.testclient import TestClient
 from app.batch import moment_us
 from app.control import batch_files, batches
 from app.core.errors import UnavailableError
+from app.web.batch_desk import Upstream
 from app.web.batch_routes import stream
 from app.web.batch_words import standing
 from app.web.server import create_app
+from tests.batch.peers.anthropic_peer import AnthropicPeer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -369,3 +371,48 @@ def test_the_page_of_a_live_job_loads_itself_anew_without_javascript(reader: Rea
     settled = reader.http.get(f"/batch/jobs/{job_id}").text
     assert "refresh" not in settled
     assert "halve-progress" not in settled
+
+
+def test_a_file_in_anthropics_words_goes_the_same_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("THEIR_KEY", "sk-ant-of-the-tests")
+    office: Office
+    peer = AnthropicPeer(lambda: office.now_us / 1e6)
+    given = (
+        Upstream("openai", "OpenAI", peer.url, "env:NOT_SET_HERE"),
+        Upstream("anthropic", "Anthropic", peer.url, "env:THEIR_KEY"),
+    )
+    office = Office(tmp_path / "data", given, rows=[], no_access_control=True)
+    try:
+        reader = Reader(office)
+        asked = {"model": "claude-sonnet-4-5", "max_tokens": 100, "messages": [{"role": "user", "content": "hello"}]}
+        lines = [json.dumps({"custom_id": f"letter {number}", "params": asked}) for number in range(3)]
+        page = reader.upload("\n".join(lines).encode())
+        said = reader.text(page)
+        assert "Anthropic, /v1/messages" in said
+        assert "NOT_SET_HERE" not in said
+        assert "NOT_SET_HERE" in reader.text(f"{page}?provider=openai")
+        assert "3 lines of 3 cannot be part of a batch of OpenAI" in reader.text(f"{page}?provider=openai")
+        job_id = reader.job(page, provider="anthropic", feature="letters")
+        office.until_settled(job_id)
+        office.work(1)
+        row = reader.http.get("/batch.json").json()["rows"][0]
+        assert (row["provider"], row["succeeded"], row["failed"]) == ("anthropic", 3, 0)
+        assert float(row["discount_usd"]) == float(row["charged_usd"]) > 0
+        results = reader.http.get(f"/batch/jobs/{job_id}/results").text.splitlines()
+        assert [json.loads(line)["custom_id"] for line in results] == ["letter 0", "letter 1", "letter 2"]
+        assert peer.keys == {"sk-ant-of-the-tests"}
+    finally:
+        peer.close()
+        office.close()
+
+
+def test_what_keeps_jobs_from_going_anywhere_is_said_before(tmp_path: Path) -> None:
+    office = Office(tmp_path / "data", (Upstream("openai", "OpenAI", None, "env:NOT_SET_HERE"),), rows=[])
+    try:
+        http = TestClient(create_app(office.company.deps), base_url="http://127.0.0.1", headers=OURS)
+        http.headers["authorization"] = f"Bearer {office.company.token}"
+        assert "NOT_SET_HERE" in http.get("/batch").text
+        assert "halve keys create NAME" in http.get("/batch").text
+        assert 'os.environ["HALVE_KEY"]' in unescape(http.get("/batch").text)
+    finally:
+        office.close()
