@@ -184,7 +184,7 @@ def _batch_line(job: Job, counts: Tally, worth: Worth) -> BatchLine:
         failed=counts.failed + counts.expired,
         charged_pusd=worth.charged_pusd,
         saved_pusd=worth.saved_pusd,
-        href=f"/batch/{job.id}",
+        href=f"/batch/jobs/{job.id}",
     )
 
 

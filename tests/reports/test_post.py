@@ -318,7 +318,7 @@ def test_the_batch_jobs_of_the_week_come_with_what_they_saved(tmp_path: Path) ->
         usd_text(charged),
         usd_text(charged),
     ]
-    assert row[0].href == "/batch/j1"
+    assert row[0].href == "/batch/jobs/j1"
 
 
 class TestOnDemand:
