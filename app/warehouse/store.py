@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import duckdb
+import polars as pl
 
 from app.core.errors import UnavailableError
 from app.warehouse import catalogue
@@ -18,8 +19,6 @@ from app.warehouse import catalogue
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
-
-    import polars as pl
 
 STORAGE_VERSION = "v1.5.0"
 MAX_SPILL = "50GB"
@@ -50,7 +49,8 @@ class Session:
 
     def register(self, name: str, frame: pl.DataFrame) -> None:
         """Make a Polars frame readable as a relation of this cursor."""
-        self.connection.register(name, frame)
+        # In Arrow's newest layout texts are handed over as they are; the default would copy each of them.
+        self.connection.register(name, frame.to_arrow(compat_level=pl.CompatLevel.newest()))
 
     def unregister(self, name: str) -> None:
         """Forget a registered frame, so that its memory can go."""
