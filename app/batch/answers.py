@@ -24,9 +24,22 @@ class _Response(msgspec.Struct):
     status_code: int | None = None
 
 
+class _Result(msgspec.Struct):
+    type: str | None = None
+
+
 class _Line(msgspec.Struct):
+    """A result line of OpenAI (`response`, `error`) or Anthropic (`result`)."""
+
     response: _Response | None = None
     error: Any = None
+    result: _Result | None = None
+
+    def answered(self) -> bool:
+        if self.result is not None:
+            return self.result.type == "succeeded"
+        status = None if self.response is None else self.response.status_code
+        return self.error is None and status is not None and 200 <= status < 300
 
 
 _LINE: Final = msgspec.json.Decoder(_Line)
@@ -57,10 +70,7 @@ def with_answers(shelf: Shelf, batch: ApiBatch, results: Path) -> ApiBatch:
 
 def _split(lines: BinaryIO, answered: BinaryIO, failed: BinaryIO) -> None:
     for line in lines:
-        read = _LINE.decode(line)
-        status = None if read.response is None else read.response.status_code
-        good = read.error is None and status is not None and 200 <= status < 300
-        (answered if good else failed).write(line)
+        (answered if _LINE.decode(line).answered() else failed).write(line)
 
 
 def _id(batch_id: str, kind: str) -> str:

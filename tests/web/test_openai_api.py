@@ -17,6 +17,7 @@ from app.batch.shelf import Shelf, TooLargeError
 from app.control import api_keys, batches
 from app.core.errors import ConflictError, NotFoundError
 from app.web.batch_desk import Upstream
+from tests.batch.peers.anthropic_peer import AnthropicPeer
 from tests.batch.peers.openai_peer import OpenAIPeer
 
 if TYPE_CHECKING:
@@ -298,3 +299,35 @@ def test_a_file_above_the_limit_leaves_nothing_behind(desk: Desk, tmp_path: Path
         shelf.keep("large.jsonl", io.BytesIO(b"x" * 1001))
     assert list(shelf.folder.iterdir()) == []
     assert shelf.keep("fits.jsonl", io.BytesIO(b"x" * 1000)).bytes == 1000
+
+
+def test_lines_in_anthropics_words_go_through_the_same_api(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("UPSTREAM_KEY", "sk-ant-of-the-provider")
+    office: Office
+    peer = AnthropicPeer(lambda: office.now_us / 1e6)
+    peer.fate = lambda _id, params: "errored:invalid_request_error" if params["max_tokens"] == 7 else "succeeded"
+    office = Office(tmp_path / "data", (Upstream("anthropic", "Anthropic", peer.url, "env:UPSTREAM_KEY"),), rows=[])
+    site = Site(office.company)
+    site.start()
+    client = openai.OpenAI(base_url=f"{site.url}/v1", api_key=office.company.token, max_retries=0)
+    try:
+        asked = {"model": "claude-sonnet-4-5", "messages": [{"role": "user", "content": "hello"}]}
+        lines = [json.dumps({"custom_id": f"r{most}", "params": {**asked, "max_tokens": most}}) for most in (5, 7, 9)]
+        file = client.files.create(file=("a.jsonl", "\n".join(lines).encode()), purpose="batch")
+        batch = client.batches.create(
+            input_file_id=file.id,
+            endpoint="/v1/messages",  # type: ignore[arg-type]
+            completion_window="24h",
+        )
+        office.until_settled(batch.id)
+        done = client.batches.retrieve(batch.id)
+        assert (done.status, done.request_counts.completed, done.request_counts.failed) == ("completed", 2, 1)
+        good = [json.loads(line) for line in client.files.content(done.output_file_id).text.splitlines()]
+        bad = [json.loads(line) for line in client.files.content(done.error_file_id).text.splitlines()]
+        assert [line["custom_id"] for line in good] == ["r5", "r9"]
+        assert [line["custom_id"] for line in bad] == ["r7"]
+    finally:
+        client.close()
+        site.stop()
+        peer.close()
+        office.close()
