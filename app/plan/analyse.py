@@ -103,10 +103,12 @@ class _Pricing:
     levers: Sequence[Lever]
 
     def analysis(self, found: Sequence[Found], dismissed: frozenset[str], seed: int) -> Analysis:
-        clusters, days = self._extent()
-        kept, layouts = self._worthwhile(found, days)
+        clusters, days, active = self._extent()
+        kept, layouts = self._worthwhile(found, active)
+        small = len(found) - len(kept)
         if not kept:
-            return Analysis(self.window, days, seat([]), (), Spread({}, _nothing(clusters), clusters), (), dismissed)
+            nothing = Spread({}, _nothing(clusters), clusters)
+            return Analysis(self.window, days, seat([]), (), nothing, (), dismissed, small)
         engine, layouts = self._engine(kept, layouts)
         outcome = outcomes(engine, engine.players.needed())
         owned = _owners(engine, kept)
@@ -114,15 +116,18 @@ class _Pricing:
         shares = share_out(games, engine.players.joint, dismissed)
         spreads = spread(engine, outcome, games, shares.choice, seed=seed)
         priced = self._priced(engine, layouts, kept)
-        return Analysis(self.window, days, engine.players, games, spreads, priced, dismissed)
+        return Analysis(self.window, days, engine.players, games, spreads, priced, dismissed, small)
 
-    def _extent(self) -> tuple[int, int]:
-        """Clusters and local days of the stream; thirty times 24 hours are thirty days though they touch 31 dates."""
-        [(clusters, first, last)] = self.session.rows("plan.clusters")
+    def _extent(self) -> tuple[int, int, int]:
+        """Clusters, local days, and local days with requests.
+
+        Thirty times 24 hours are thirty days though they touch 31 dates.
+        """
+        [(clusters, first, last, active)] = self.session.rows("plan.clusters")
         if first is None:
-            return clusters, 0
+            return clusters, 0, 0
         whole = -((self.window.from_us - self.window.to_us) // DAY_US)
-        return clusters, min((last - first).days + 1, whole)
+        return clusters, min((last - first).days + 1, whole), active
 
     def _engine(self, found: Sequence[Found], earlier: Layouts | None = None) -> tuple[Engine, Layouts]:
         accepted = [
@@ -136,8 +141,11 @@ class _Pricing:
             layouts.take_over(earlier)
         return Engine(cells, accepted, players, self.lookup, layouts.of), layouts
 
-    def _worthwhile(self, found: Sequence[Found], days: int) -> tuple[list[Found], Layouts | None]:
-        """The candidates that save enough alone to be worth reading, and the layouts replayed on the way."""
+    def _worthwhile(self, found: Sequence[Found], active_days: int) -> tuple[list[Found], Layouts | None]:
+        """The candidates that save enough alone to be worth reading, and the layouts replayed on the way.
+
+        The floor grows with the days that had requests: a few old records must not raise it for everybody else.
+        """
         if not found:
             return [], None
         engine, layouts = self._engine(found)
@@ -148,7 +156,7 @@ class _Pricing:
             for player, owner in game.owners.items():
                 alone[owner] = alone.get(owner, 0) + max(game.saved[1 << player], 0)
                 before[owner] = before.get(owner, 0) + game.before_pusd
-        floor = FLOOR_PUSD_A_DAY * days
+        floor = FLOOR_PUSD_A_DAY * active_days
         kept = [
             item
             for item in found

@@ -57,6 +57,7 @@ class Analysis:
     spread: Spread
     priced: tuple[Priced, ...]
     dismissed: frozenset[str]
+    below_floor: int = 0
 
 
 def assemble(
@@ -126,6 +127,11 @@ def _monthly(analysis: Analysis) -> tuple[str | None, tuple[str, ...]]:
         notes.append(f"{window.untimed:,} requests carry no time and stand outside every window.")
     if window.unpriced:
         notes.append(f"{window.unpriced:,} requests have no price; nothing is claimed for them.")
+    if analysis.below_floor:
+        notes.append(
+            f"{analysis.below_floor} more candidates save less than $1 per 30 days with requests, or less than 0.1 % of "
+            "what their requests cost: not shown."
+        )
     factor = None
     if analysis.spread.clusters < MIN_CLUSTERS:
         notes.append(

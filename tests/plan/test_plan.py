@@ -103,6 +103,29 @@ def test_repeats_are_found_at_the_cost_of_those_that_a_day_old_answer_would_have
     assert pico(finding.standalone_usd) <= wasted
 
 
+def test_a_few_old_requests_take_no_finding_out_of_the_plan(book):
+    """A floor that grew with the whole span hid savings of a busy week behind one record of a year before."""
+    stream = Stream(book)
+    wasted = repeats(stream)
+    before = planned(stream, book)
+    people(stream, days=1, each=1)
+    for row in stream.rows[-1:]:
+        row["start_us"] -= 4_000 * DAY
+    after = planned(stream, book, from_us=START - 4_001 * DAY)
+    assert wasted > 0
+    assert {finding.fingerprint for finding in before.findings} == {finding.fingerprint for finding in after.findings}
+    assert before.findings
+
+
+def test_candidates_below_the_floor_are_counted(book):
+    stream = Stream(book)
+    for _ in range(40):
+        stream.add(START + len(stream.rows) * HOUR, exact_key=1, temperature=0.0, tok_input=5_000, tok_output=10)
+    result = planned(stream, book)
+    assert result.findings == ()
+    assert any("more candidates save less than $1 per 30 days" in note for note in result.notes)
+
+
 def test_clean_traffic_gives_an_empty_plan(book):
     stream = Stream(book)
     people(stream)
