@@ -101,7 +101,7 @@ class Fingerprinter:
             crc32(raw) & 0xFFFF,
             None if reported is None else _pico_or_none(reported),
         )
-        rows.add(slot, key, _as_tuple(event) + extra, event.parts)
+        rows.add(slot, key, _as_tuple(event), extra, event.parts)
 
     def _hash(self, data: bytes) -> int:
         number: int = signed(self._digest(data))[0]

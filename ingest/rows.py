@@ -132,17 +132,21 @@ class Rows:
     def text(self, segment: int, text: str) -> None:
         self._texts[segment] = text
 
-    def add(self, slot: int, key: int, values: tuple[Any, ...], parts: Sequence[UsagePart] | None) -> None:
-        """Add a snapshot of a call, or fold it into the one that stands."""
+    def add(
+        self, slot: int, key: int, event: tuple[Any, ...], extra: tuple[Any, ...], parts: Sequence[UsagePart] | None
+    ) -> None:
+        """Add a snapshot of a call (its event's fields, the values of EXTRA), or fold it into the one that stands."""
         slots = self._prompt_slot
         index = self._by_key.setdefault(key, len(slots))
         if index == len(slots):
-            self._values += values
+            values = self._values
+            values += event
+            values += extra
             slots.append(slot)
             if parts:
                 self._add_parts(key, parts)
             return
-        self._fold(index, slot, key, values, parts)
+        self._fold(index, slot, key, event + extra, parts)
 
     def _fold(
         self, index: int, slot: int, key: int, values: tuple[Any, ...], parts: Sequence[UsagePart] | None

@@ -76,10 +76,10 @@ class Worker:
                 self._take(shard, item, chunk, result)
                 if shard.waiting_bytes >= BATCH_BYTES or len(shard.waiting) >= BATCH_EVENTS:
                     shard.print_waiting(self.prints)
-                if len(shard.rows) >= ROWS_PER_SHARD:
-                    written.append(self._hand_over(shard, result))
-                    shard = _Shard(f"{task.name}-{len(written):05d}", task.replays)
-                    result = msgspec.structs.replace(result, read=0, benign=0, rejected=0)
+                    if len(shard.rows) >= ROWS_PER_SHARD:
+                        written.append(self._hand_over(shard, result))
+                        shard = _Shard(f"{task.name}-{len(written):05d}", task.replays)
+                        result = msgspec.structs.replace(result, read=0, benign=0, rejected=0)
             shard.print_waiting(self.prints)
             shard.close(chunk, result, self._billing(chunk))
         written.append(write_shard(self.data_dir, shard.meta(), shard.rows.frames()))

@@ -153,10 +153,14 @@ def _event(record: _Record) -> UsageEvent | None:
     event.provider = providers.from_model(model)
     event.service_tier = response.service_tier or None
     event.finish_reason = choice.finish_reason or None
-    event.stream, event.max_tokens, event.temperature = request.stream, request.max_tokens, request.temperature
-    event.top_p, event.n, event.seed = request.top_p, request.n, request.seed
-    event.tok_input, event.tok_cache_read, event.tok_input_audio = tok_input, cached, audio or None
-    event.tok_output, event.tok_reasoning, event.tok_output_audio = tok_output, reasoning, spoken or None
+    event.max_tokens, event.temperature = request.max_tokens, request.temperature
+    event.stream, event.top_p, event.n, event.seed = request.stream, request.top_p, request.n, request.seed
+    event.tok_input, event.tok_cache_read = tok_input, cached
+    event.tok_output, event.tok_reasoning = tok_output, reasoning
+    if audio:
+        event.tok_input_audio = audio
+    if spoken:
+        event.tok_output_audio = spoken
     event.tok_total_reported = usage.total_tokens
     event.prompt = [Part(_ROLES[said.role], "text", said.content) for said in request.messages if said.content]
     event.output = choice.message.content
