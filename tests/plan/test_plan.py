@@ -120,7 +120,14 @@ def test_a_few_old_requests_take_no_finding_out_of_the_plan(book):
 def test_candidates_below_the_floor_are_counted(book):
     stream = Stream(book)
     for _ in range(40):
-        stream.add(START + len(stream.rows) * HOUR, exact_key=1, temperature=0.0, tok_input=5_000, tok_output=10)
+        stream.add(
+            START + len(stream.rows) * HOUR,
+            model="gpt-4.1",
+            exact_key=1,
+            temperature=0.0,
+            tok_input=5_000,
+            tok_output=10,
+        )
     result = planned(stream, book)
     assert result.findings == ()
     assert any("more candidates save less than $1 per 30 days" in note for note in result.notes)
