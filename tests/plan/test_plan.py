@@ -125,7 +125,7 @@ def test_candidates_below_the_floor_are_counted(book):
             model="gpt-4.1",
             exact_key=1,
             temperature=0.0,
-            tok_input=5_000,
+            tok_input=300,
             tok_output=10,
         )
     result = planned(stream, book)
