@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from ingest.pipeline import Progress
 
 SOCKET = "halve.sock"
+KEPT_FILES = ("warehouse.duckdb", "contents.duckdb", "control.sqlite3", "install.key", "attribution.yml")
+KEPT_FOLDERS = ("reports", "batches", "batch-files")
+"""What a backup holds beside the stores: mails of the archive, batch items and results, files handed in over the API."""
 
 
 @contextmanager
@@ -233,9 +236,13 @@ def backup(settings: Settings, to: Path) -> str:
         upkeep.checkpoint(runtime.warehouse)
     to.mkdir(parents=True, exist_ok=True)
     copied = []
-    for name in ("warehouse.duckdb", "contents.duckdb", "control.sqlite3", "install.key", "attribution.yml"):
+    for name in KEPT_FILES:
         source = settings.data_dir / name
         if source.is_file():
             shutil.copy2(source, to / name)
             copied.append(name)
+    for name in KEPT_FOLDERS:
+        if (settings.data_dir / name).is_dir():
+            shutil.copytree(settings.data_dir / name, to / name)
+            copied.append(f"{name}/")
     return f"Copied {', '.join(copied)} to {to}. To restore, point HALVE_DATA_DIR at a copy of that folder."
