@@ -55,6 +55,8 @@ def finish(desk: Desk, provider: Provider, job: Job, parts: Sequence[Part]) -> N
     batches.finish(
         desk.control, job, webhook, outcome=outcome, error=told, warning=None, settled_us=now_us, results_until_us=None
     )
+    # The requests and the provider's own lines have done their work; only the answers are kept, for the caller.
+    desk.files(job.id).clear()
 
 
 def _write_results(desk: Desk, provider: Provider, job: Job, parts: Sequence[Part]) -> None:

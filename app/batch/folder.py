@@ -42,6 +42,12 @@ class JobFolder:
         """The provider's result lines as they came; there only when the download is whole."""
         return self.path / f"part-{part:04}.results.jsonl"
 
+    def clear(self) -> None:
+        """Remove everything but the results."""
+        for path in self.path.iterdir():
+            if path != self.results:
+                path.unlink()
+
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[BinaryIO]:

@@ -27,8 +27,8 @@ class NotOursError(HalveError):
     """The results carry other ids: the batch that was taken for this part is somebody else's."""
 
 
-def download(desk: Desk, connection: Connection, part: Part, standing: Standing, *, patient: bool) -> int:
-    """Bring the result lines of a batch to disk as they are; returns how many are of this part.
+def download(desk: Desk, connection: Connection, part: Part, standing: Standing, *, patient: bool) -> bool:
+    """Bring the result lines of a batch to disk as they are; returns whether every line could be read.
 
     A line that is no JSON means a download that was cut off: TornError while `patient`, else the line is left out.
 
@@ -36,6 +36,7 @@ def download(desk: Desk, connection: Connection, part: Part, standing: Standing,
         TornError, NotOursError; BusyError and RefusedError of the provider.
     """
     seen: set[int] = set()
+    whole = True
     with whole_file(desk.files(part.job_id).received(part.number)) as stream:
         for line in connection.results(standing):
             try:
@@ -46,6 +47,7 @@ def download(desk: Desk, connection: Connection, part: Part, standing: Standing,
                     raise TornError(
                         f"A result line of batch {standing.batch_id} is cut off. It is downloaded again."
                     ) from error
+                whole = False
                 continue
             seq = seq_of(part, sent_id)
             if seq is None and not part.sure and not seen:
@@ -53,7 +55,7 @@ def download(desk: Desk, connection: Connection, part: Part, standing: Standing,
             if seq is not None and seq not in seen:
                 seen.add(seq)
                 stream.write(line + b"\n")
-    return len(seen)
+    return whole
 
 
 def judge(

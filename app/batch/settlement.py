@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from app.batch.intake import split_again
 from app.batch.pauses import pause_us
-from app.batch.provider import BusyError, RefusedError, TornError
+from app.batch.provider import HOUR_US, BusyError, RefusedError, TornError
 from app.batch.receiving import NotOursError, download, judge, may_retry, origin_of
 from app.batch.states import check_move
 from app.control import batches
@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from app.control.batches import Item, ItemState, Job, Outcome, Part
 
 YOUNG_US: Final = 5_000_000
-TORN_TRIES: Final = 6
-"""How often a download that is cut off is tried before the readable lines are taken as all there is."""
+TORN_FOR_US: Final = 6 * HOUR_US
+"""How long a download that is cut off is tried again before the readable lines are taken as all there is."""
+TORN: Final = "torn"
 QUOTA: Final = re.compile(r"(enqueued|queued?).{0,40}(limit|quota)|token_limit|too_many_tasks", re.IGNORECASE)
 LIMIT: Final = re.compile(r"limit\D{0,20}([0-9][0-9,_]{2,})", re.IGNORECASE)
 NO_RESULT: Final = "no_result"
@@ -72,7 +73,7 @@ def settle(
             _whole_batch_failed(desk, job, part, standing.problems)
             return
         try:
-            _fetch(desk, connection, part, standing)
+            part = _fetch(desk, connection, part, standing)
         except NotOursError as error:
             check_move(part.state, "submitting")
             batches.update_part(
@@ -105,10 +106,13 @@ def give_up(desk: Desk, part: Part, why: str) -> None:
     )
 
 
-def _fetch(desk: Desk, connection: Connection, part: Part, standing: Standing) -> None:
-    patient = part.failures < TORN_TRIES
-    download(desk, connection, part, standing, patient=patient)
-    batches.update_part(desk.control, part, downloaded_us=desk.now_us(), failures=0, error=None)
+def _fetch(desk: Desk, connection: Connection, part: Part, standing: Standing) -> Part:
+    now_us = desk.now_us()
+    patient = now_us < (part.ended_us or now_us) + TORN_FOR_US
+    whole = download(desk, connection, part, standing, patient=patient)
+    reason = part.ended_reason if whole else TORN
+    batches.update_part(desk.control, part, ended_reason=reason, downloaded_us=desk.now_us(), failures=0, error=None)
+    return replace(part, ended_reason=reason)
 
 
 def _charge_and_record(desk: Desk, provider: Provider, job: Job, part: Part) -> None:
@@ -133,7 +137,8 @@ def _without_result(desk: Desk, job: Job, part: Part, items: Iterable[Item]) -> 
         part.ended_reason or "", ("failed", NO_RESULT, "The provider gave no readable result for this request.")
     )
     for item in items:
-        again = state != "cancelled" and may_retry(job, item.attempts, desk.now_us())
+        # Where lines could not be read, this item may be one of them: answered and paid, so never asked for again.
+        again = state != "cancelled" and part.ended_reason != TORN and may_retry(job, item.attempts, desk.now_us())
         yield ItemOutcome(item.seq, "queued" if again else state, None, code, message)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from app.batch.folder import JobFolder
 from app.control import batches
-from app.core.errors import ConflictError
+from app.core.errors import ConflictError, NotFoundError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -75,9 +75,12 @@ def results_file(engine: Engine, folder: Path, job_id: str) -> Path:
     """The results of a settled job: one line an item in the caller's order.
 
     Raises:
-        NotFoundError: no such job. ConflictError: it is not settled yet.
+        NotFoundError: no such job, or its results are no longer kept. ConflictError: it is not settled yet.
     """
     job = batches.job(engine, job_id)
     if job.state != "settled":
         raise ConflictError(f"The batch job {job_id} is {job.state}: its results are not complete yet. Wait for it.")
-    return JobFolder(folder / job_id).results
+    path = JobFolder(folder / job_id).results
+    if not path.is_file():
+        raise NotFoundError(f"The results of the batch job {job_id} are no longer kept. What it cost is.")
+    return path

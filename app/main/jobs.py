@@ -12,7 +12,7 @@ from app.core.errors import InputError, UnavailableError
 from app.core.view import zone_info
 from app.jobs import Job, parse
 from app.main import reporting
-from app.main.batches import make_desk
+from app.main.batches import FOLDER, make_desk
 from app.main.refresh import now_us
 from app.warehouse import rollup
 from app.warehouse.texts import drop_unshared
@@ -178,6 +178,9 @@ def _retention(work: Background, run: Run) -> None:
         run.say(f"{show.plural(dropped, 'text')} dropped.")
     else:
         run.say(f"HALVE_TEXT is {work.settings.text}: no text is dropped.")
+    folder = work.runtime.data_dir / FOLDER
+    removed = batch.prune(work.runtime.control, folder, now_us() - batch.RESULTS_KEPT_US)
+    run.say(f"Results of {show.plural(removed, 'batch job')} removed.")
     forgotten = job_runs.prune(work.runtime.control, before_us=now_us() - KEPT_RUNS_US, keep=KEPT_RUNS)
     run.say(f"{show.plural(forgotten, 'run')} forgotten.")
 

@@ -137,10 +137,11 @@ def test_a_broken_download_is_repeated_and_nothing_is_lost_or_charged_twice(worl
 
 def test_a_line_that_stays_torn_costs_that_line_alone(world, openai):
     openai.shuffle = False
-    openai.troubles["content"].extend(["torn"] * 20)
-    job = world.submit(chats(3), base_url=openai.url, max_attempts=1)
+    openai.troubles["content"].extend(["torn"] * 60)
+    job = world.submit(chats(3), base_url=openai.url)
     view = world.until_settled(job, every_s=600)
     assert (view.counts.succeeded, view.counts.failed) == (2, 1)
+    assert openai.calls["create"] == 1, "the torn answer may be paid: it is not bought again"
     assert world.results(job)[2]["error"]["code"] == "no_result"
 
 
