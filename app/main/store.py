@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 SOCKET = "halve.sock"
 KEPT_FILES = ("warehouse.duckdb", "contents.duckdb", "control.sqlite3", "install.key", "attribution.yml")
 KEPT_FOLDERS = ("reports", "batches", "batch-files")
-"""What a backup holds beside the stores: mails of the archive, batch items and results, files handed in over the API."""
+"""What a backup holds beside the stores: mails of the archive, batch items and results, files of the API."""
 
 
 @contextmanager
