@@ -7,19 +7,19 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from app.core.errors import InputError
 from app.core.money import usd_text
 from app.core.usage import COST_PARTS, TOKEN_CLASSES
-from ingest.connectors.files import Found
+from ingest.connectors.files import Found, reached
 from ingest.formats.column_map import propose
 from ingest.pipeline import ingest_paths
 from ingest.plan import Choice, NoLedger, Plan, sample
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from app.warehouse.merge import Pricer
     from app.warehouse.store import Warehouse
@@ -88,6 +88,7 @@ def inspect_paths(
         format_name=format_name,
         column_map=column_map,
         text="none",
+        prose=True,
     )
     yield from _requests(warehouse)
     with warehouse.session() as session:
@@ -150,7 +151,7 @@ def _proposal(file: str) -> dict[str, Any] | None:
     """The column map for a table of an unknown layout; None where the file is no table or cannot be read."""
     plan = Plan(NoLedger(), Choice())
     try:
-        chunks = [chunk for task in plan.tasks([Found(file, Path(file).resolve())]) for chunk in task.chunks]
+        chunks = [chunk for task in plan.tasks([Found(file, reached(file).resolve())]) for chunk in task.chunks]
         rows = [value for value in sample(chunks[0]) if isinstance(value, dict)] if chunks else []
     except InputError:
         return None

@@ -41,20 +41,28 @@ def look_at(path: Path) -> Shape:
     """The shape of a file.
 
     Raises:
-        InputError: the file cannot be opened or read, or it holds text in an encoding that is not UTF-8.
+        InputError: the file cannot be opened or read, it holds text in an encoding that is not UTF-8, nothing of its
+            compressed data can be unpacked, or it holds NUL bytes alone.
     """
     try:
         with path.open("rb") as raw:
             compression = _compression(raw.read(4))
         with opened(path, compression) as stream:
-            head = _read_up_to(stream, HEAD_BYTES)
+            head, damage = _read_up_to(stream, HEAD_BYTES)
     except OSError as error:
         raise InputError(
             f"{path} cannot be read: {error.strerror or error}. Check that it exists and may be read."
         ) from (error)
     if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise InputError(f"{path} is UTF-16 text. Halve reads UTF-8; convert it, for example with iconv -f UTF-16.")
-    return Shape(compression, _layout(head, path), head)
+    layout = _layout(head, path)
+    if layout == "empty" and damage is not None:
+        raise InputError(f"{path} cannot be unpacked: the compressed data is damaged from its start ({damage}).")
+    if layout == "empty" and len(head) >= HEAD_BYTES:
+        layout = "lines"  # records may still follow so long a gap
+    elif layout == "empty" and b"\x00" in head:
+        raise InputError(f"{path} holds only NUL bytes, as an unclean shutdown leaves them. No record is in it.")
+    return Shape(compression, layout, head)
 
 
 @contextmanager
@@ -86,21 +94,21 @@ def _compression(magic: bytes) -> Compression:
     return "zstd" if magic == b"\x28\xb5\x2f\xfd" else "none"
 
 
-def _read_up_to(stream: IO[bytes], limit: int) -> bytes:
-    """The first bytes of a stream; what can be read of damaged data."""
+def _read_up_to(stream: IO[bytes], limit: int) -> tuple[bytes, Exception | None]:
+    """The first bytes of a stream, and what ended them early; of damaged data what can be read."""
     parts: list[bytes] = []
     size = 0
     damaged = damaged_errors()
     while size < limit:
         try:
             part = stream.read(min(65536, limit - size))
-        except damaged:
-            break
+        except damaged as error:
+            return b"".join(parts), error
         if not part:
             break
         parts.append(part)
         size += len(part)
-    return b"".join(parts)
+    return b"".join(parts), None
 
 
 def _layout(head: bytes, path: Path) -> Layout:

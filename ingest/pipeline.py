@@ -15,7 +15,6 @@ from ingest.inbox import TRANSACTION_ROWS, rows_in, take_inbox, take_shards
 from ingest.install_key import install_key
 from ingest.plan import Choice, Entry, NoLedger, Plan
 from ingest.pool import Crew, in_processes
-from ingest.worker import Worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -93,7 +92,7 @@ class WarehouseLedger:
 
 
 def ingest_paths(
-    paths: Sequence[str | Path],
+    paths: Sequence[str | Path | Found],
     *,
     warehouse: Warehouse,
     pricer: Pricer,
@@ -103,6 +102,7 @@ def ingest_paths(
     format_name: str | None = None,
     column_map: ColumnMap | None = None,
     text: Text = "shared",
+    prose: bool | None = None,
     progress: Callable[[Progress], None] | None = None,
     workers: int | None = None,
     growing: bool = False,
@@ -110,7 +110,8 @@ def ingest_paths(
     """Read logs into the warehouse; what is in already is left out, so that running it again goes on or does nothing.
 
     `source` names the origin (default: the format's name). Leftovers of an earlier, killed run are taken first; they
-    count in the summary. `growing` leaves a last line that is not ended yet for the next time.
+    count in the summary. `growing` leaves a last line that is not ended yet for the next time. `prose` says whether the
+    heads of rejected records and the words of errors are kept; by default they are unless `text` is none.
 
     Raises:
         InputError, UsageError: a path, format or map is wrong. UnavailableError: disk full or store not writable.
@@ -121,7 +122,8 @@ def ingest_paths(
     whole = sum(_size(one) for one in found)
     done = 0
     with _Merging(warehouse, pricer, total) as merging:
-        for task, shards in _shards(plan, found, data_dir, text, column_map, whole, workers):
+        hands = _workers(whole, workers)
+        for task, shards in _shards(plan, found, _crew(data_dir, text, column_map, prose), hands):
             merging.add(shards)
             done += sum(chunk.byte_to - chunk.byte_from for chunk in task.chunks)
             if progress is not None:
@@ -153,27 +155,22 @@ def write_shards(
     found = find(paths, exclude)
     plan = Plan(NoLedger(), Choice(source, format_name, column_map), growing)
     whole = sum(_size(one) for one in found)
-    return sum(len(shards) for _, shards in _shards(plan, found, data_dir, text, column_map, whole, workers))
+    crew = _crew(data_dir, text, column_map, None)
+    return sum(len(shards) for _, shards in _shards(plan, found, crew, _workers(whole, workers)))
 
 
-def _shards(
-    plan: Plan,
-    found: list[Found],
-    data_dir: Path,
-    text: Text,
-    column_map: ColumnMap | None,
-    whole: int,
-    workers: int | None,
-) -> Iterator[tuple[Task, list[Path]]]:
-    key = install_key(data_dir)
+def _crew(data_dir: Path, text: Text, column_map: ColumnMap | None, prose: bool | None) -> Crew:
+    return Crew(data_dir, install_key(data_dir), text, column_map, text != "none" if prose is None else prose)
+
+
+def _shards(plan: Plan, found: list[Found], crew: Crew, hands: int) -> Iterator[tuple[Task, list[Path]]]:
     tasks = plan.tasks(found)
-    hands = _workers(whole, workers)
     if hands == 0:
-        worker = Worker(data_dir, key, text, column_map)
+        worker = crew.worker()
         for task in tasks:
             yield task, worker.run(task)
     else:
-        yield from in_processes(tasks, Crew(data_dir, key, text, column_map), hands)
+        yield from in_processes(tasks, crew, hands)
 
 
 def _workers(whole: int, wanted: int | None) -> int:

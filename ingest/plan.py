@@ -15,6 +15,7 @@ import msgspec
 
 from app.core.errors import InputError
 from app.core.hashing import hash64
+from ingest.connectors.files import written
 from ingest.event_groups import holds_events
 from ingest.formats import DETECTION_RECORDS, detect_format, generic_rows
 from ingest.lines import fast
@@ -100,7 +101,7 @@ class Plan:
 
     def _chunks(self, found: Found) -> Iterator[Chunk]:
         status = found.path.stat() if found.path.exists() else None
-        entries = self.ledger.entries(str(found.path))
+        entries = self.ledger.entries(written(found.path))
         if status is not None and self.choice.column_map is None and _unchanged(entries, status, self.choice):
             self.skipped += 1
             return

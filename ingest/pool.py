@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from ingest.fingerprint import Text
     from ingest.formats.column_map import ColumnMap
-    from ingest.worker import Task
+    from ingest.worker import Task, Worker
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +30,13 @@ class Crew:
     key: bytes
     text: Text
     column_map: ColumnMap | None
+    prose: bool
+
+    def worker(self) -> Worker:
+        """One of the crew, for this process."""
+        from ingest.worker import Worker
+
+        return Worker(self.data_dir, self.key, self.text, self.column_map, prose=self.prose)
 
 
 @dataclass(slots=True)
@@ -99,11 +106,9 @@ def _work(pipe: Connection, crew: Crew) -> None:
     """The life of a worker. The pipe breaks when the parent is gone, however it went."""
     import signal
 
-    from ingest.worker import Worker
-
     # Ctrl-C reaches the whole process group; the parent decides, and closes the pipe.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    worker = Worker(crew.data_dir, crew.key, crew.text, crew.column_map)
+    worker = crew.worker()
     while True:
         try:
             task: Any = pipe.recv()

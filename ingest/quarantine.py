@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from app.core.errors import InputError
-from ingest.connectors.files import Found
+from ingest.connectors.files import Found, reached
 from ingest.inbox import take_inbox
 from ingest.install_key import install_key
 from ingest.opening import MAX_RECORD_BYTES
@@ -82,9 +82,12 @@ def _by_path(place: Place) -> tuple[str, int]:
 
 
 def _task(path: str, places: Sequence[Place], choice: Choice) -> Task:
-    file = Path(path)
+    file = reached(path)
     if not file.is_file():
-        raise InputError(f"{path} is gone: what it held stays in the quarantine. Put it back to read it again.")
+        raise InputError(
+            f"{places[0].file} is gone: what could not be read of it stays in the quarantine. Put it back to read it "
+            "again; an uploaded file is not kept, so upload it again."
+        )
     plan = Plan(NoLedger(), choice)
     whole = [chunk for task in plan.tasks([Found(places[0].file, file)]) for chunk in task.chunks]
     single = [place for place in places if place.byte_from is not None and place.line > 0]

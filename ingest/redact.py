@@ -45,6 +45,17 @@ def redact(text: str) -> str:
     return _named.sub(rf"\g<1>\g<2>{MASK}", _secrets.sub(MASK, clean))
 
 
+_CODE: Final = re.compile(
+    r"([1-5]\d\d|[a-z][a-z0-9]*(?:_[a-z0-9]+)+|(?:\w+\.)*\w*(?:Error|Exception|Timeout|Expired))(?::|$)", re.ASCII
+)
+
+
+def error_code(error: str) -> str | None:
+    """The code or type that an error's text begins with, or None; the message behind it may repeat the prompt."""
+    found = _CODE.match(error[:65])
+    return None if found is None else found[1]
+
+
 def redact_columns(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
     """The same on whole columns of texts; one look finds the few columns that need it."""
     looked = frame.select(

@@ -12,13 +12,14 @@ import msgspec
 from app.core.errors import InputError
 from app.core.hashing import hash64
 from app.core.usage import Rejected, UsageEvent
+from ingest.connectors import files
 from ingest.fingerprint import Fingerprinter, Text
 from ingest.formats import format_named, generic_rows
 from ingest.formats.format import Format, Origin
 from ingest.opening import look_at
 from ingest.reader import read_chunk
 from ingest.records import UNKNOWN, Broken, Chunk, Record
-from ingest.redact import redact
+from ingest.redact import error_code, redact
 from ingest.rows import Rows
 from ingest.shard import ChunkResult, Reject, ShardMeta, write_shard
 
@@ -48,8 +49,17 @@ class Task(msgspec.Struct, frozen=True):
 class Worker:
     """Reads chunks and writes shards; keeps its memory of seen texts from one shard to the next."""
 
-    def __init__(self, data_dir: Path, key: bytes, text: Text, column_map: ColumnMap | None = None) -> None:
+    def __init__(
+        self,
+        data_dir: Path,
+        key: bytes,
+        text: Text,
+        column_map: ColumnMap | None = None,
+        *,
+        prose: bool | None = None,
+    ) -> None:
         self.data_dir = data_dir
+        self.prose = text != "none" if prose is None else prose
         self.prints = Fingerprinter(key, text)
         self.column_map = column_map
         self._formats: dict[str, Format] = {}
@@ -61,7 +71,7 @@ class Worker:
             return self._run(task)
 
     def _run(self, task: Task) -> list[Path]:
-        shard = _Shard(task.name, task.replays)
+        shard = _Shard(task.name, task.replays, prose=self.prose)
         written: list[Path] = []
         for chunk in task.chunks:
             result = ChunkResult(
@@ -78,7 +88,7 @@ class Worker:
                     shard.print_waiting(self.prints)
                     if len(shard.rows) >= ROWS_PER_SHARD:
                         written.append(self._hand_over(shard, result))
-                        shard = _Shard(f"{task.name}-{len(written):05d}", task.replays)
+                        shard = _Shard(f"{task.name}-{len(written):05d}", task.replays, prose=self.prose)
                         result = msgspec.structs.replace(result, read=0, benign=0, rejected=0)
             shard.print_waiting(self.prints)
             shard.close(chunk, result, self._billing(chunk))
@@ -158,7 +168,8 @@ def _bytes_of(value: Any) -> bytes:
 class _Shard:
     """A shard while it is filled."""
 
-    def __init__(self, name: str, replays: list[tuple[str, str, int]]) -> None:
+    def __init__(self, name: str, replays: list[tuple[str, str, int]], *, prose: bool) -> None:
+        self._prose = prose  # False: no word of what was logged is kept, neither in the quarantine nor in an error
         self.name = name
         self.replays = replays
         self.rows = Rows()
@@ -171,6 +182,8 @@ class _Shard:
     def take(self, event: UsageEvent, place: Origin, raw: bytes, nth: int, result: ChunkResult) -> None:
         """Count an event, and let it wait for its fingerprints."""
         result.read += 1
+        if event.error is not None and not self._prose:
+            event.error = error_code(event.error)
         self.waiting.append((event, place, raw, nth))
         self.waiting_bytes += len(raw)
 
@@ -190,14 +203,25 @@ class _Shard:
         result.rejected += 1
         if len(self._rejects) < MAX_REJECTS_KEPT:
             # A secret that the cut would tear apart is masked first: more is decoded than is kept.
-            text = redact(raw[: 4 * QUARANTINE_HEAD].decode("utf-8", "replace"))
+            text = redact(raw[: 4 * QUARANTINE_HEAD].decode("utf-8", "replace")) if self._prose else ""
             head = text.encode()[:QUARANTINE_HEAD].decode("utf-8", "ignore")
             self._rejects.append(
-                Reject(place.source, place.file, result.chunk.path, place.line, byte_from, redact(given.reason), head)
+                Reject(
+                    place.source,
+                    place.file,
+                    files.written(result.chunk.path),
+                    place.line,
+                    byte_from,
+                    redact(given.reason),
+                    head,
+                )
             )
 
     def close(self, chunk: Chunk, result: ChunkResult, billing: str) -> None:
         """Note a chunk as read, or as far as this shard goes."""
+        path = files.written(chunk.path)
+        if path != chunk.path:  # the store takes UTF-8 only
+            result = msgspec.structs.replace(result, chunk=msgspec.structs.replace(chunk, path=path))
         self.chunks.append(result)
         self._billing[chunk.source] = (chunk.format, billing)
 

@@ -252,6 +252,13 @@ def _store(session: Session, taken: pl.DataFrame, arrivals: Arrivals, renamed: p
         session.unregister("incoming_lines")
 
 
+# The counts of a whole side under the names that formats give them, where they could not be read.
+_UNREAD_SIDE: Final = (
+    r"\bbad_number:(?:(?:uncached_)?input(?:_tokens|_length)?|(?:visible_)?output(?:_tokens|_length)?"
+    r"|(?:prompt|candidates)_token_count)(?:\s|$)"
+)
+
+
 def _known_state() -> pl.Expr:
     """What the record itself says of its cost: nothing was billed, or a whole side of its tokens is not known.
 
@@ -259,8 +266,8 @@ def _known_state() -> pl.Expr:
     """
     has_answer = pl.any_horizontal(pl.col(name).is_not_null() for name in OUTPUT_CLASSES)
     has_prompt = pl.any_horizontal(pl.col(name).is_not_null() for name in INPUT_CLASSES)
-    unread = pl.col("warnings").fill_null("").str.contains(r"\bbad_number:output\b")
-    half = pl.col("units").is_null() & ((has_answer & ~has_prompt) | (has_prompt & ~has_answer & unread))
+    unread = pl.col("warnings").fill_null("").str.contains(_UNREAD_SIDE)
+    half = pl.col("units").is_null() & ((has_answer & ~has_prompt) | unread)
     return pl.when("not_billed").then(pl.lit("not_billed")).when(half).then(pl.lit("unknown"))
 
 

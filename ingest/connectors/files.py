@@ -26,8 +26,22 @@ class Found:
     path: Path
 
 
-def find(paths: Sequence[str | Path], exclude: Iterable[str] = ()) -> list[Found]:
-    """The log files under the paths, each once, in a stable order.
+def written(name: str | Path) -> str:
+    """A name as it is stored and printed: bytes that are no UTF-8 become \\xNN."""
+    return os.fsencode(name).decode("utf-8", "backslashreplace")
+
+
+def reached(name: str) -> Path:
+    """The file that a stored name means."""
+    path = Path(name)
+    if "\\x" not in name or path.exists():
+        return path
+    raw = re.sub(rb"\\x([89a-f][0-9a-f])", lambda found: bytes([int(found[1], 16)]), os.fsencode(name))
+    return Path(os.fsdecode(raw))
+
+
+def find(paths: Sequence[str | Path | Found], exclude: Iterable[str] = ()) -> list[Found]:
+    """The log files under the paths, each once, in a stable order; a `Found` stands for itself.
 
     A folder gives its files with the suffix of a log; hidden ones are left out. A file or a glob that is named is read
     whatever its suffix. A pattern of `exclude` with a slash is matched against the path inside the given folder, one
@@ -35,14 +49,17 @@ def find(paths: Sequence[str | Path], exclude: Iterable[str] = ()) -> list[Found
 
     Raises:
         UsageError: no path was given.
-        InputError: a path does not exist, a glob matches nothing, a folder holds no log, or a folder or a file that was
-            named may not be read. An unreadable file inside a folder is left to the quarantine.
+        InputError: a path does not exist or is no file, a glob matches nothing, a folder holds no log, or a folder or a
+            file that was named may not be read. An unreadable file inside a folder is left to the quarantine.
     """
     if not paths:
         raise UsageError("No path was given. Name files or folders of logs.")
     patterns = [_compiled(pattern) for pattern in exclude]
     found: dict[Path, Found] = {}
     for given in paths:
+        if isinstance(given, Found):
+            found.setdefault(given.path, given)
+            continue
         for one in _under(Path(given).expanduser(), patterns):
             found.setdefault(one.path, one)
     return list(found.values())
@@ -52,17 +69,23 @@ def _under(given: Path, patterns: list[tuple[bool, re.Pattern[str]]]) -> Iterato
     if given.is_dir():
         yield from _folder(given, patterns)
     elif given.exists():
+        if not given.is_file():
+            raise InputError(_no_file(given))
         if not os.access(given, os.R_OK):
             raise InputError(_unreadable(given, "Permission denied"))
-        yield Found(str(given), given.resolve())
+        yield Found(written(given), given.resolve())
+    elif str(given) == "-":
+        raise InputError(_no_file("Standard input"))
     else:
         matches = sorted(glob.glob(str(given), recursive=True))  # noqa: PTH207 - Path.glob takes no absolute pattern
         if not matches:
             raise InputError(f"{given} does not exist and matches no file. Check the path.")
+        if not any(Path(match).is_file() for match in matches):
+            raise InputError(f"{given} matches no file, only {written(matches[0])}. Name files, or the folder.")
         for match in matches:
             path = Path(match)
             if path.is_file() and not _excluded(path.name, patterns):
-                yield Found(match, path.resolve())
+                yield Found(written(match), path.resolve())
 
 
 def _folder(folder: Path, patterns: list[tuple[bool, re.Pattern[str]]]) -> Iterator[Found]:
@@ -76,7 +99,7 @@ def _folder(folder: Path, patterns: list[tuple[bool, re.Pattern[str]]]) -> Itera
                 continue
             some = True
             if not _excluded(inside, patterns):
-                yield Found(str(path), path.resolve())
+                yield Found(written(path), path.resolve())
     if not some:
         wanted = ", ".join(LOG_SUFFIXES)
         raise InputError(
@@ -87,6 +110,13 @@ def _folder(folder: Path, patterns: list[tuple[bool, re.Pattern[str]]]) -> Itera
 def _refuse(error: OSError) -> None:
     """A folder passed over in silence would be logs lost in silence."""
     raise InputError(_unreadable(error.filename, error.strerror)) from error
+
+
+def _no_file(place: object) -> str:
+    return (
+        f"{place} is no file but a pipe, a socket or a device, which Halve does not read: it must be able to come back "
+        "to each record. Write the logs into a file and name that."
+    )
 
 
 def _unreadable(place: object, why: str | None) -> str:

@@ -1,6 +1,6 @@
 """Single values of a record: a bad one costs that field, never the record.
 
-Token counts are whole and at least 0; anything else is unknown (None) with the warning `bad_number:<field>`.
+Token counts are whole, from 0 to MOST_TOKENS; anything else is unknown (None) with the warning `bad_number:<field>`.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
+MOST_TOKENS: Final = 10**9  # of one class of one call; far above any context window, so a larger number counts nothing
 _MAX_COUNT: Final = 2**53
 _decode: Final = msgspec.json.Decoder().decode
 _encode: Final = msgspec.json.Encoder().encode
@@ -19,8 +20,8 @@ _encode_sorted: Final = msgspec.json.Encoder(order="sorted").encode
 
 
 def count(value: Any, field: str, warnings: list[str]) -> int | None:
-    """A token count or other whole number of at least 0; text and whole floats are read, None is absent."""
-    if type(value) is int and 0 <= value < _MAX_COUNT:
+    """A token count or other whole number from 0 to MOST_TOKENS; text and whole floats are read, None is absent."""
+    if type(value) is int and 0 <= value <= MOST_TOKENS:
         return value
     if value is None:
         return None
@@ -40,7 +41,7 @@ def _whole(value: Any) -> int | None:
         value = float(value)
     if type(value) is float and math.isfinite(value) and value.is_integer():
         value = int(value)
-    return value if type(value) is int and 0 <= value < _MAX_COUNT else None
+    return value if type(value) is int and 0 <= value <= MOST_TOKENS else None
 
 
 def number(value: Any) -> float | None:

@@ -14,9 +14,11 @@ from msgspec import Meta
 from app.core.usage import Part, UsageEvent
 from ingest.formats import providers
 from ingest.formats.dressing import read_tags
+from ingest.formats.fields import MOST_TOKENS
 from ingest.formats.times import FIRST_US, LAST_US, instant, span_us
 
 Count = Annotated[int, Meta(ge=0, lt=2**53)]
+Tokens = Annotated[int, Meta(ge=0, le=MOST_TOKENS)]
 _PATIENCE: Final = 32  # lines of another shape in a row, after which no more are tried
 # What the general reading takes from a tag, a request or an id beyond these fields.
 _TELLING_TAGS: Final = frozenset(("env", "modelDeploymentName", "session_id"))
@@ -59,21 +61,21 @@ class _Choice(_Strict, frozen=True):
 
 
 class _InputDetails(_Strict, frozen=True):
-    cached_tokens: Count | None = None
-    audio_tokens: Count | None = None
+    cached_tokens: Tokens | None = None
+    audio_tokens: Tokens | None = None
 
 
 class _OutputDetails(_Strict, frozen=True):
-    reasoning_tokens: Count | None = None
-    audio_tokens: Count | None = None
-    accepted_prediction_tokens: Count | None = None
-    rejected_prediction_tokens: Count | None = None
+    reasoning_tokens: Tokens | None = None
+    audio_tokens: Tokens | None = None
+    accepted_prediction_tokens: Tokens | None = None
+    rejected_prediction_tokens: Tokens | None = None
 
 
 class _Usage(_Strict, frozen=True):
-    prompt_tokens: Count
-    completion_tokens: Count
-    total_tokens: Count
+    prompt_tokens: Tokens
+    completion_tokens: Tokens
+    total_tokens: Tokens
     prompt_tokens_details: _InputDetails = _InputDetails()
     completion_tokens_details: _OutputDetails = _OutputDetails()
 
