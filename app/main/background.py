@@ -20,6 +20,7 @@ from app.control import schedules
 from app.control import sources as control_sources
 from app.core.errors import ForbiddenError, HalveError, UsageError
 from app.jobs import Clockwork
+from app.main import uploads
 from app.main.jobs import WAREHOUSE, jobs
 from app.main.refresh import PLAN_DAYS, analyse_window, attribute_and_sum, now_us
 from app.web.commands import Progress
@@ -31,13 +32,14 @@ from ingest.shard import waiting
 from ingest.summary import Summary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
     from app.control.sources import Source
     from app.main.runtime import Runtime
     from app.plan.result import PlanResult
     from app.settings import Settings
+    from ingest.connectors.files import Found
 
 log = logging.getLogger(__name__)
 
@@ -67,6 +69,8 @@ class Background:
 
     def start(self) -> None:
         """Begin. What came while the service was down is taken in before anything that is late is made from it."""
+        for name in uploads.sweep(self.runtime.data_dir):
+            log.warning("%s was left by a run that was stopped and is removed; upload it again if it is missing", name)
         given = [(job.name, job.rule) for job in self.clockwork.jobs.values()]
         schedules.ensure(self.runtime.control, given, zone=self.settings.zone, now_us=now_us())
         turn = self.clockwork.lanes[WAREHOUSE]
@@ -212,15 +216,19 @@ class Background:
         )
         cursor = None if held is None else litellm.Cursor(int(held["through_us"]))
         allowed = guard(frozenset(self.settings.allow_hosts.split()))
-        spool = self.runtime.data_dir / "pulled" / f"{source.name}.jsonl"
-        spool.parent.mkdir(exist_ok=True)
         for lines, reached in litellm.pull(options, cursor, now_us(), guard=allowed):
             if lines:
-                spool.write_bytes(b"\n".join(lines) + b"\n")
-                write_shards([spool], self.runtime.data_dir, source=source.name, format_name=litellm.FORMAT)
+                with uploads.spool(self.runtime.data_dir, source.name) as spool:
+                    spool.write_bytes(b"\n".join(lines) + b"\n")
+                    write_shards(
+                        [spool],
+                        self.runtime.data_dir,
+                        source=source.name,
+                        format_name=litellm.FORMAT,
+                        text=self.settings.text,
+                    )
             # The shard is on disk under its final name: from here on the rows cannot be lost.
             control_sources.advance(self.runtime.control, source.name, {"through_us": reached.through_us}, now_us())
-        spool.unlink(missing_ok=True)
         self.take_inbox()
 
     def _read_folder(self, source: Source) -> None:
@@ -234,7 +242,14 @@ class Background:
             raise UsageError(f"{folder} is no folder.")
         self.read([folder], source=source.name)
 
-    def read(self, paths: list[Path], *, source: str | None = None) -> None:
+    def read_upload(self, kept: Found) -> None:
+        """Read an uploaded log, which is gone afterwards, also where that failed."""
+        try:
+            self.read([kept], source="upload")
+        finally:
+            uploads.drop_upload(kept)
+
+    def read(self, paths: Sequence[Path | Found], *, source: str | None = None) -> None:
         """Read files into the warehouse with progress; what is in already is passed over."""
 
         def report(progress: object) -> None:

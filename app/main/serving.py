@@ -17,14 +17,14 @@ import uvicorn
 from app.auth.access import first_token
 from app.control import access
 from app.control import findings as decisions
-from app.core.errors import UnavailableError, UsageError
-from app.core.hashing import hash64
+from app.core.errors import UnavailableError
 from app.main import batch_pages, jobs, reporting
 from app.main.background import Background
 from app.main.local_api import create_local_api
 from app.main.refresh import now_us
 from app.main.runtime import Runtime, make_folder, opened
 from app.main.store import SOCKET
+from app.main.uploads import keep_upload
 from app.warehouse import upkeep
 from app.web.commands import Commands, Progress
 from app.web.deps import Deps
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 
     from app.settings import Settings
 
-MAX_UPLOAD_BYTES = 2 * 1024**3
-COPY_BYTES = 1 << 20
 STOP_S = 5
 """How long a stopping service waits for answers that are still being written, such as progress streams."""
 
@@ -209,9 +207,9 @@ def commands(runtime: Runtime, work: Background, *, demo: bool = False) -> Comma
     control = runtime.control
 
     def upload(name: str, stream: BinaryIO) -> str:
-        kept = _keep_upload(runtime.data_dir / "uploads", name, stream)
-        work.soon(lambda: work.read([kept], source="upload"), f"upload {kept.name}")
-        return f"{name} was received and is being read; this page shows what became of it."
+        kept = keep_upload(runtime.data_dir, name, stream)
+        work.soon(lambda: work.read_upload(kept), f"upload {kept.path.parent.name}/{kept.given}")
+        return f"{kept.given} was received and is being read; this page shows what became of it."
 
     def change(fingerprint: str, status: str, reason: str | None = None, until_us: int | None = None) -> None:
         decisions.set_status(control, fingerprint, status, now_us=now_us(), reason=reason, until_us=until_us)  # type: ignore[arg-type]
@@ -229,42 +227,6 @@ def commands(runtime: Runtime, work: Background, *, demo: bool = False) -> Comma
         jobs=jobs.desk(work),
         batch=batch_pages.of_service(work, demo=demo),
     )
-
-
-def _keep_upload(folder: Path, name: str, stream: BinaryIO) -> Path:
-    """Store an upload under a name of our own making; only known endings of the given name are kept.
-
-    Raises:
-        UsageError: it is larger than the limit. UnavailableError: the disk is full.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    ending = next(
-        (end for end in (".jsonl.gz", ".jsonl.zst", ".json.gz", ".csv", ".json") if name.endswith(end)), ".jsonl"
-    )
-    target = folder / f"{now_us()}-{hash64(name.encode()) & 0xFFFFFFFF:08x}{ending}"
-    try:
-        with target.open("wb") as out:
-            whole = _copy(stream, out)
-    except OSError as error:
-        target.unlink(missing_ok=True)
-        raise UnavailableError(
-            f"The upload could not be stored: {error.strerror}. See that the disk has room."
-        ) from error
-    if not whole:
-        target.unlink()
-        raise UsageError("The upload is larger than 2 GiB. Read it with `halve ingest` instead.")
-    return target
-
-
-def _copy(stream: BinaryIO, out: BinaryIO) -> bool:
-    """Copy up to the limit; whether that was all."""
-    size = 0
-    while block := stream.read(COPY_BYTES):
-        size += len(block)
-        if size > MAX_UPLOAD_BYTES:
-            return False
-        out.write(block)
-    return True
 
 
 # A step that is still busy when its next turn comes is no fault worth a warning.

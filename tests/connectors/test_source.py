@@ -85,3 +85,23 @@ def test_a_source_whose_host_is_not_allowed_is_not_called(fake: Fake, configured
         Background(runtime, strict).run_due_sources()
         assert "HALVE_ALLOW_HOSTS" in str(sources.cursor(runtime.control, "gateway").error)
     assert fake.tokens == []
+
+
+def test_a_pull_in_mode_none_keeps_no_text_and_no_spool(fake: Fake, configured: Settings) -> None:
+    spoken = "the patient Amaryllis Quill"
+    fake.rows[:] = [
+        row(n, NOW - timedelta(minutes=n + 1), messages=[{"role": "user", "content": f"{spoken} {n}"}])
+        for n in range(3)
+    ]
+    for mode, kept in (("none", 0), ("all", 6)):
+        settings = replace(configured, text=mode, data_dir=configured.data_dir)  # type: ignore[arg-type]
+        with opened(settings) as runtime:
+            Background(runtime, settings).run_due_sources()
+            with runtime.warehouse.session() as session:
+                texts = session.connection.execute("SELECT text FROM contents").fetchall()
+        assert len([text for (text,) in texts if spoken in text]) == kept
+        assert not list(configured.data_dir.glob("pulled/*"))
+        fake.rows.extend(  # the rows of the last minutes are read again
+            row(100 + n, NOW - timedelta(seconds=30), messages=[{"role": "user", "content": f"{spoken} {100 + n}"}])
+            for n in range(3)
+        )
