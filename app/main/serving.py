@@ -7,6 +7,7 @@ import contextlib
 import logging
 import signal
 import socket
+import threading
 from dataclasses import replace
 from typing import TYPE_CHECKING, BinaryIO
 from urllib.parse import urlsplit
@@ -33,6 +34,7 @@ from app.web.server import create_app
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+    from types import FrameType
 
     from app.settings import Settings
 
@@ -109,6 +111,7 @@ def _run(
     names = frozenset(settings.host_names.split())
     if settings.public_origin:
         names |= {urlsplit(settings.public_origin).hostname or ""}
+    ending = threading.Event()
     address = settings.public_origin or f"http://{settings.host}:{settings.port}"
     deps = Deps(
         warehouse=runtime.warehouse,
@@ -121,22 +124,31 @@ def _run(
         no_access_control=demo,
         demo=demo,
         address=address,
+        stopping=ending.is_set,
     )
     work.start()
     if first is not None:
         work.soon(first, "demo")
     try:
         asyncio.run(
-            _both(create_app(deps), create_local_api(runtime, settings, made=demo), door, runtime.data_dir / SOCKET)
+            _both(
+                create_app(deps),
+                create_local_api(runtime, settings, made=demo),
+                door,
+                runtime.data_dir / SOCKET,
+                ending,
+            )
         )
     finally:
         work.stop()
 
 
-async def _both(dashboard: object, local: object, door: socket.socket, socket_path: Path) -> None:
-    """Serve the dashboard and the socket in one loop until a signal ends the first."""
+async def _both(
+    dashboard: object, local: object, door: socket.socket, socket_path: Path, ending: threading.Event
+) -> None:
+    """Serve the dashboard and the socket in one loop until a signal ends the first; `ending` is set then."""
     config = uvicorn.Config(dashboard, log_level="warning", server_header=False, timeout_graceful_shutdown=STOP_S)  # type: ignore[arg-type]
-    public = _UntilSignal(config)
+    public = _UntilSignal(config, ending)
     private = _Quiet(uvicorn.Config(local, log_level="warning", lifespan="off"))  # type: ignore[arg-type]
     with _private_socket(socket_path) as inner:
         beside = asyncio.create_task(private.serve(sockets=[inner]))
@@ -147,6 +159,15 @@ async def _both(dashboard: object, local: object, door: socket.socket, socket_pa
 
 class _UntilSignal(uvicorn.Server):
     """Ends at a signal without raising it once more: what is open is then closed in order, and the exit code is 0."""
+
+    def __init__(self, config: uvicorn.Config, ending: threading.Event) -> None:
+        super().__init__(config)
+        self.ending = ending
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Streams to browsers end by themselves once they are told."""
+        self.ending.set()
+        super().handle_exit(sig, frame)
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:

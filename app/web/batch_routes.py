@@ -103,7 +103,7 @@ def routes(deps: Deps) -> APIRouter:
 
         look()  # a job that is not there is told as a page, not inside a stream
         headers = {"x-accel-buffering": "no", "cache-control": "no-store"}
-        return StreamingResponse(stream(look), media_type="text/event-stream", headers=headers)
+        return StreamingResponse(stream(look, deps.stopping), media_type="text/event-stream", headers=headers)
 
     router.add_api_route(BATCH_UPLOAD_PATH, upload, methods=["POST"], response_model=None)
     router.add_api_route("/batch/files/{file_id}/schedule", schedule, methods=["POST"], response_model=None)
@@ -114,10 +114,12 @@ def routes(deps: Deps) -> APIRouter:
     return router
 
 
-async def stream(look: Callable[[], Standing], every_s: float = LOOK_EVERY_S) -> AsyncIterator[str]:
+async def stream(
+    look: Callable[[], Standing], stopping: Callable[[], bool], every_s: float = LOOK_EVERY_S
+) -> AsyncIterator[str]:
     """Events `progress` whenever something changed, then `end`; an error of ours is the event `fault`, in band.
 
-    The server stops it when the reader leaves; in between comments keep the connection open.
+    The server stops it when the reader leaves, and it ends with the service; in between comments keep it open.
     """
     yield "retry: 3000\n\n"
     last = None
@@ -134,6 +136,8 @@ async def stream(look: Callable[[], Standing], every_s: float = LOOK_EVERY_S) ->
             yield ": still here\n\n"
         if now.ended:
             yield _event("end", {})
+            return
+        if stopping():
             return
         await asyncio.sleep(every_s)
 

@@ -27,6 +27,7 @@ class Deps:
         max_upload_bytes: largest log that the Sources page takes; larger ones go through `halve ingest`.
         demo: pages say that the data is made.
         address: `https://halve.example` or `http://127.0.0.1:8080`: where clients of the API reach this Halve.
+        stopping: whether the service is about to end; streams of events then end too.
     """
 
     warehouse: Warehouse
@@ -40,3 +41,4 @@ class Deps:
     max_upload_bytes: int = 1 << 30
     demo: bool = False
     address: str = "http://127.0.0.1:8080"
+    stopping: Callable[[], bool] = lambda: False

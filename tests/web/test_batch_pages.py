@@ -355,11 +355,23 @@ def test_an_error_comes_in_the_stream_itself(reader: Reader) -> None:
         raise UnavailableError("The control store could not be read.")
 
     async def read() -> str:
-        return "".join([text async for text in stream(look, every_s=0)])
+        return "".join([text async for text in stream(look, lambda: False, every_s=0)])
 
     told = list(events_of(iter(asyncio.run(read()).splitlines())))
     assert [name for name, _ in told] == ["progress", "fault"]
     assert told[1][1] == {"text": "The control store could not be read."}
+
+
+def test_the_stream_of_a_job_that_waits_ends_with_the_service(reader: Reader) -> None:
+    job_id = reader.job(reader.upload(chats(1)), when="at", at="02:00")
+    desk = reader.office.company.deps.commands.batch
+    assert desk is not None
+    told = iter([False, False, True])
+
+    async def read() -> str:
+        return "".join([text async for text in stream(lambda: standing(desk.view(job_id)), lambda: next(told), 0)])
+
+    assert [name for name, _ in events_of(iter(asyncio.run(read()).splitlines()))] == ["progress"]
 
 
 def test_the_page_of_a_live_job_loads_itself_anew_without_javascript(reader: Reader) -> None:
