@@ -35,6 +35,7 @@ import random, sys, time
 from dataclasses import replace
 from pathlib import Path
 from app import batch
+from app.batch import pauses
 from app.control import batches, migrate, open_control
 from app.main.batches import make_desk
 from app.settings import Settings
@@ -45,6 +46,7 @@ if __name__ == "__main__":
     migrate(control)
     desk = make_desk(control, Settings(data_dir=data, allow_hosts="127.0.0.1", text="none"))
     # Pauses are shortened, their order is not; the listing delay is above that of the server.
+    pauses.LONGEST_S = 20
     desk = replace(desk, poll_us=150_000, listing_us=2_600_000, jitter=lambda: 0.1 * random.random() - 0.98)
     while any(job.state != "settled" for job in batches.jobs(control)):
         batch.advance(desk)
@@ -115,7 +117,12 @@ class Round:
                 if process.poll() is None:
                     os.killpg(process.pid, signal.SIGKILL)
                     done += 1
-            said = process.communicate(timeout=STUCK_AFTER_S)[1]
+            try:
+                said = process.communicate(timeout=STUCK_AFTER_S)[1]
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.communicate()
+                raise SystemExit(f"stuck: {self.world.view(self.job)}") from None
             if process.returncode == 0:
                 return done
             if process.returncode != -signal.SIGKILL:
