@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
+import shutil
 import tempfile
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,6 +28,10 @@ if TYPE_CHECKING:
     from sqlalchemy import Engine
 
     from app.settings import Settings
+
+
+SCRATCH = "halve-"
+OWNER = "owner.pid"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +105,35 @@ def make_folder(folder: Path) -> None:
         ) from error
 
 
+def sweep_scratch() -> None:
+    """Remove temporary folders of commands that were killed: those whose owner's lock nobody holds any more."""
+    for place in Path(tempfile.gettempdir()).glob(f"{SCRATCH}*/{OWNER}"):
+        try:
+            with place.open("rb") as file:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(place.parent, ignore_errors=True)
+        except OSError:
+            continue  # held, or somebody else's
+
+
+@contextmanager
+def _owned(directory: Path) -> Iterator[Path]:
+    """Mark a folder as in use by this process: a lock ends with its process, however that ends."""
+    draft = directory / f".{OWNER}"
+    with draft.open("w", encoding="ascii") as file:
+        file.write(f"{os.getpid()}\n")
+        file.flush()
+        fcntl.flock(file, fcntl.LOCK_EX)
+        draft.rename(directory / OWNER)  # never seen without its lock
+        yield directory
+
+
 @contextmanager
 def scratch(settings: Settings) -> Iterator[Runtime]:
     """Stores in a temporary folder that is gone afterwards: for commands that need no set-up."""
     book = load_book(settings)
-    with tempfile.TemporaryDirectory(prefix="halve-") as name:
-        directory = Path(name)
+    sweep_scratch()
+    with tempfile.TemporaryDirectory(prefix=SCRATCH) as name, _owned(Path(name)) as directory:
         # Nothing hashed here outlives the command, and the same logs must give the same names twice.
         (directory / install_key.NAME).write_bytes(bytes(install_key.SIZE))
         warehouse = Warehouse(directory, memory_limit=settings.memory)

@@ -6,7 +6,9 @@ The service owns the warehouse while it runs. Commands then leave their work in 
 
 from __future__ import annotations
 
+import fcntl
 import shutil
+import time
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
     from ingest.pipeline import Progress
 
 SOCKET = "halve.sock"
+WAREHOUSE = "warehouse.duckdb"
+_PATIENCE_S = 10
 KEPT_FILES = ("warehouse.duckdb", "contents.duckdb", "control.sqlite3", "install.key", "attribution.yml")
 KEPT_FOLDERS = ("reports", "batches", "batch-files")
 """What a backup holds beside the stores: mails of the archive, batch items and results, files of the API."""
@@ -41,16 +45,23 @@ KEPT_FOLDERS = ("reports", "batches", "batch-files")
 def service_client(settings: Settings) -> Iterator[httpx2.Client | None]:
     """A client of the running service over its socket; None where no service answers.
 
+    A service that starts holds the warehouse before it answers, and one that stops after it did: where the warehouse is
+    held and nobody answers, this waits for one or the other.
+
     Raises:
         UnavailableError: the service answered and then failed.
     """
     path = settings.data_dir / SOCKET
-    if not path.exists():
-        yield None
-        return
     door = httpx2.HTTPTransport(uds=str(path))
     with httpx2.Client(transport=door, base_url="http://localhost", timeout=30) as client:
-        if not _answers(client):
+        deadline = time.monotonic() + _PATIENCE_S
+        while (
+            not (answered := path.exists() and _answers(client))
+            and _held(settings.data_dir)
+            and time.monotonic() < deadline
+        ):
+            time.sleep(0.1)
+        if not answered:
             yield None
             return
         try:
@@ -59,6 +70,29 @@ def service_client(settings: Settings) -> Iterator[httpx2.Client | None]:
             raise UnavailableError(
                 f"The running service did not do it: {error}. See what it printed, or stop it and repeat the command."
             ) from error
+
+
+def alone(settings: Settings, afterwards: str) -> None:
+    """Refuse what needs the warehouse for itself while the service runs.
+
+    Raises:
+        UnavailableError: it runs.
+    """
+    with service_client(settings) as client:
+        if client is not None:
+            raise UnavailableError(f"The service is running and holds the warehouse. {afterwards}")
+
+
+def _held(data_dir: Path) -> bool:
+    """Whether another process has the warehouse open."""
+    try:
+        with (data_dir / WAREHOUSE).open("rb") as file:
+            fcntl.lockf(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def _answers(client: httpx2.Client) -> bool:
@@ -195,6 +229,7 @@ def set_billing(settings: Settings, name: str, billing: str) -> None:
 
 def migrate(settings: Settings) -> str:
     """Bring both stores to this version's schema."""
+    alone(settings, "It brought both stores to its own version's schema when it started; stop it to do so anew.")
     with opened(settings):
         return f"Both stores in {settings.data_dir} are at this version's schema."
 
@@ -205,6 +240,7 @@ def doctor(settings: Settings) -> list[dict[str, Any]]:
         raise NotFoundError(
             f"There is no data folder {settings.data_dir}. `halve ingest LOGS` or `halve serve` makes it."
         )
+    alone(settings, "Stop it, check, start it again; its Sources page shows what it reads.")
     free = shutil.disk_usage(settings.data_dir).free
     checks = [_check("free disk", free > 1 << 30, f"{free / 2**30:.1f} GiB free under {settings.data_dir}")]
     with opened(settings) as runtime, runtime.warehouse.session() as session:
@@ -228,10 +264,7 @@ def backup(settings: Settings, to: Path) -> str:
     """
     if to.exists() and any(to.iterdir()):
         raise UsageError(f"{to} is not empty. Name a new folder, so that no older backup is overwritten.")
-    with service_client(settings) as client:
-        running = client is not None
-    if running:
-        raise UnavailableError("The service is running and holds the warehouse. Stop it, back up, start it again.")
+    alone(settings, "Stop it, back up, start it again.")
     with opened(settings) as runtime:
         upkeep.checkpoint(runtime.warehouse)
     to.mkdir(parents=True, exist_ok=True)

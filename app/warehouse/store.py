@@ -174,8 +174,7 @@ class Warehouse:
             _attach_and_lock(connection, texts, self.directory)
         except (duckdb.IOException, duckdb.BinderException) as error:
             raise UnavailableError(
-                f"The warehouse {facts} cannot be opened: {_first_line(error)}. Another Halve process may hold it; "
-                "stop that process, or let it do the work."
+                f"The warehouse {facts} cannot be opened: {_first_line(error).rstrip('.')}. {_remedy(str(error))}"
             ) from error
         return connection
 
@@ -187,6 +186,23 @@ class Warehouse:
             raise UnavailableError(
                 f"The data folder {directory} cannot be made: {error.strerror}. Name another one with HALVE_DATA_DIR."
             ) from error
+
+
+def _remedy(said: str) -> str:
+    """What to do about a store that cannot be opened, by what its engine said."""
+    if "lock" in said:
+        return (
+            "Another Halve process holds it: the service, or a command that still runs. Stop that process or wait for "
+            "it; while the service runs, its pages show the same."
+        )
+    if "Read-only" in said or "Permission denied" in said:
+        return "The data folder must be writable: allow writing there, or name another one with HALVE_DATA_DIR."
+    if "No space" in said:
+        return "The disk is full: make room, then repeat the command."
+    return (
+        "The file may be damaged, or come from a newer Halve: restore a backup, update Halve, or name another "
+        "data folder with HALVE_DATA_DIR."
+    )
 
 
 def _attach_and_lock(connection: duckdb.DuckDBPyConnection, texts: str, directory: Path | None) -> None:

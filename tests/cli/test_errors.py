@@ -245,6 +245,16 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", str(place)], check=True)
 
 
+def test_a_data_folder_that_cannot_be_written_is_not_blamed_on_another_process(small_disk: Path, logs: Path) -> None:
+    data = small_disk / "data"
+    assert halve(data, "ingest", logs).code == 0
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    for arguments in (("analyze",), ("doctor",), ("ingest", logs)):
+        answer = halve(data, *arguments)
+        answer.failed(1, "must be writable", "HALVE_DATA_DIR")
+        assert "process" not in answer.err
+
+
 def test_a_full_disk_loses_nothing_that_was_committed(small_disk: Path, tmp_path: Path) -> None:
     log = tmp_path / "many.jsonl"
     with log.open("w", encoding="utf-8") as file:
@@ -271,8 +281,8 @@ def test_a_port_in_use(home: Path) -> None:
 def test_a_second_process_is_told_who_holds_the_warehouse(tmp_path: Path, logs: Path) -> None:
     data = tmp_path / "data"
     with service(data):
-        for arguments in (("analyze",), ("doctor",)):
-            halve(data, *arguments).failed(1, "Another Halve process")
+        for arguments in (("analyze",), ("doctor",), ("migrate",)):
+            halve(data, *arguments).failed(1, "service is running", "top it")
         halve(data, "serve", "--port", free_port()).failed(1, "Another Halve process")
         halve(data, "backup", tmp_path / "copy").failed(1, "service is running", "Stop it")
         assert not (tmp_path / "copy").exists()
