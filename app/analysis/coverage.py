@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from app.analysis.scope import spend_scope
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from app.core.view import View
     from app.warehouse.store import Session
 
@@ -116,11 +118,37 @@ def freshness(session: Session) -> tuple[SourceFreshness, ...]:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How far the logs go: all live sources are complete to `complete_us`, where `slowest` ends; the newest request of
+    any is at `newest_us`. `silent` sources sent nothing in the newest week, and do not count as late. Microseconds UTC.
+    """
+
+    complete_us: int
+    slowest: str
+    newest_us: int
+    silent: tuple[str, ...]
+
+
+def reach(last: Mapping[str, int]) -> Reach | None:
+    """The reach of sources by their last requests (source -> microseconds UTC); None without any."""
+    if not last:
+        return None
+    newest = max(last.values())
+    alive = {source: at_us for source, at_us in last.items() if at_us > newest - _RECENT_US}
+    complete, slowest = min((at_us, source) for source, at_us in alive.items())
+    return Reach(complete, slowest, newest, tuple(sorted(last.keys() - alive.keys())))
+
+
+def reach_of(session: Session) -> Reach | None:
+    """The reach of everything in the store."""
+    return reach({str(source): int(last) for source, last in session.rows("sources.newest")})
+
+
 def complete_to(sources: tuple[SourceFreshness, ...]) -> int | None:
     """Up to when all sources have delivered: the earliest last request of the sources alive in the newest week."""
-    last = [item.last_us for item in sources if item.last_us is not None]
-    alive = [moment for moment in last if moment > max(last) - _RECENT_US]
-    return min(alive) if alive else None
+    found = reach({item.source: item.last_us for item in sources if item.last_us is not None})
+    return None if found is None else found.complete_us
 
 
 def basis(session: Session, view: View) -> str:

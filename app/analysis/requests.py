@@ -11,8 +11,9 @@ from app.analysis.scope import facts_scope
 from app.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
+    from app.analysis.scope import Scope
     from app.core.view import View
     from app.warehouse.store import Session
 
@@ -29,6 +30,8 @@ SORTS = {
 
 MAX_PAGE = 500
 MAX_OFFSET = 100_000
+MAX_ROWS = 1_000_000
+BLOCK_ROWS = 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +80,18 @@ class RequestPage:
 
 
 def page(
-    session: Session, view: View, *, sort: str = "cost", descending: bool = True, limit: int = 50, offset: int = 0
+    session: Session,
+    view: View,
+    *,
+    sort: str = "cost",
+    descending: bool = True,
+    limit: int = 50,
+    offset: int = 0,
+    total: int | None = None,
 ) -> RequestPage:
     """The requests of a view, sorted; unknown values come last and ties in the order of the keys.
+
+    `total` is how many there are, where the caller has counted them already.
 
     Raises:
         UsageError: no such sort, or a page out of bounds.
@@ -91,7 +103,8 @@ def page(
             f"A page holds 1 to {MAX_PAGE} requests and starts at most {MAX_OFFSET} in: narrow the period or filters."
         )
     scope = facts_scope(session, view)
-    total = int(session.rows("requests.count", {"facts": scope.relation}, **scope.range)[0][0])
+    if total is None:
+        total = _count(session, scope)
     keys = session.rows(
         "requests.page_keys",
         {"facts": scope.relation, "sort": SORTS[sort], "direction": "DESC" if descending else "ASC"},
@@ -100,6 +113,46 @@ def page(
         **scope.range,
     )
     return RequestPage(rows_of(session, [int(key) for key, _ in keys]), total, offset, limit)
+
+
+@dataclass(frozen=True, slots=True)
+class Every:
+    """All requests of a view: `total` of them, of which `rows` gives the first `shown` while it is read."""
+
+    total: int
+    shown: int
+    rows: Iterator[RequestRow]
+
+
+def every(session: Session, view: View, *, sort: str, descending: bool, most: int) -> Every:
+    """The first `most` requests of a view in an order, fetched in blocks: only their keys are held at once.
+
+    The order stands when this returns; a request that is deleted while the rows are read is left out.
+
+    Raises:
+        UsageError: no such sort, or more rows than MAX_ROWS.
+    """
+    if sort not in SORTS or not 0 < most <= MAX_ROWS:
+        raise UsageError(f"Rows are listed by one of {', '.join(SORTS)}, 1 to {MAX_ROWS} of them.")
+    scope = facts_scope(session, view)
+    total = _count(session, scope)
+    keys = session.frame(
+        "requests.page_keys",
+        {"facts": scope.relation, "sort": SORTS[sort], "direction": "DESC" if descending else "ASC"},
+        limit=most,
+        offset=0,
+        **scope.range,
+    )["request_key"]
+
+    def rows() -> Iterator[RequestRow]:
+        for start in range(0, len(keys), BLOCK_ROWS):
+            yield from rows_of(session, keys[start : start + BLOCK_ROWS].to_list())
+
+    return Every(total, len(keys), rows())
+
+
+def _count(session: Session, scope: Scope) -> int:
+    return int(session.rows("requests.count", {"facts": scope.relation}, **scope.range)[0][0])
 
 
 def rows_of(session: Session, keys: Sequence[int]) -> tuple[RequestRow, ...]:

@@ -13,6 +13,7 @@ import polars as pl
 from app.analysis.days import EVERYTHING, local_days
 from app.core.errors import UsageError
 from app.core.view import DIMENSIONS
+from app.warehouse import rollup
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,22 +83,28 @@ def _rolled(session: Session, period: Period) -> str | None:
     A period that ends inside a bucket (an unfinished one, or what is compared with it) takes the single requests of
     that last bucket from the facts.
     """
-    rows = session.rows("rollup.bucket")
-    if not rows:
+    bucket = session.once("rollup.bucket", lambda: rollup.bucket(session))
+    if bucket is None:
         return None
     if period.name == EVERYTHING:
         return "spend_hour"
-    bucket = int(rows[0][0])
     edges = [period.from_us, *(day.from_us for day in local_days(period.from_us, period.to_us, period.zone))]
     if any(edge % bucket for edge in edges):
         return None
     end_us = period.to_us - period.to_us % bucket
     if end_us == period.to_us:
         return "spend_hour"
-    session.register("scope_edge", pl.DataFrame({"end_us": [end_us]}, schema={"end_us": pl.Int64}))
-    session.execute("spend.tail", {"into": "scope_tail"}, from_us=end_us, to_us=period.to_us)
-    session.execute("spend.joined", {"into": "scope_joined", "edge": "scope_edge", "tail": "scope_tail"})
-    return "scope_joined"
+    return session.once(f"scope_joined {end_us}..{period.to_us}", lambda: _joined(session, end_us, period.to_us))
+
+
+def _joined(session: Session, end_us: int, to_us: int) -> str:
+    """The roll-up before `end_us` and single requests from there to `to_us`, as a relation of their own."""
+    name = f"scope_joined_{end_us}_{to_us}"
+    edge, tail = f"scope_edge_{end_us}", f"scope_tail_{end_us}_{to_us}"
+    session.register(edge, pl.DataFrame({"end_us": [end_us]}, schema={"end_us": pl.Int64}))
+    session.execute("spend.tail", {"into": tail}, from_us=end_us, to_us=to_us)
+    session.execute("spend.joined", {"into": name, "edge": edge, "tail": tail})
+    return name
 
 
 def _filtered(session: Session, base: str, filters: Sequence[Filter]) -> str:

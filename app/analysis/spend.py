@@ -96,7 +96,7 @@ def whole_period(session: Session, zone: str) -> Period:
 
 def extent(session: Session) -> tuple[int, int] | None:
     """First and last start of a request in microseconds UTC, None where no request has a time."""
-    rows = session.rows("spend.extent")
+    rows = session.once("spend.extent", lambda: session.rows("spend.extent"))
     return None if not rows or rows[0][0] is None else (int(rows[0][0]), int(rows[0][1]))
 
 

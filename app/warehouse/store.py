@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import duckdb
 import polars as pl
@@ -17,8 +17,10 @@ from app.core.errors import UnavailableError
 from app.warehouse import catalogue
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
+
+Answer = TypeVar("Answer")
 
 STORAGE_VERSION = "v1.5.0"
 MAX_SPILL = "50GB"
@@ -30,6 +32,20 @@ class Session:
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self.connection = connection
+        self._kept: dict[str, Any] | None = None
+
+    def keep(self) -> None:
+        """From here on `once` asks each question a single time: for a reader who shows one state of the store."""
+        self._kept = {}
+
+    def once(self, question: str, ask: Callable[[], Answer]) -> Answer:
+        """The answer to a question, asked again each time unless this session keeps answers."""
+        if self._kept is None:
+            return ask()
+        if question not in self._kept:
+            self._kept[question] = ask()
+        answer: Answer = self._kept[question]
+        return answer
 
     def frame(self, name: str, /, relations: Mapping[str, str] | None = None, **values: object) -> pl.DataFrame:
         """Run a named query and return all its rows as a Polars frame."""
@@ -77,6 +93,8 @@ class Warehouse:
         self.memory_limit = memory_limit
         self.threads = threads
         self.write_lock = threading.RLock()
+        self.generation = 0
+        """Grows with every commit: what was read at one generation holds until the next."""
         self._connection = self._open()
 
     @contextmanager
@@ -131,6 +149,9 @@ class Warehouse:
             except BaseException:
                 _roll_back(session.connection)
                 raise
+            finally:
+                # Also after a failure: whether a broken commit stands is known only once the files are open again.
+                self.generation += 1
 
     def _commit(self, session: Session) -> None:
         try:
@@ -152,6 +173,7 @@ class Warehouse:
         with self.write_lock:
             self._connection.close()
             self._connection = self._open()
+            self.generation += 1
 
     def _open(self) -> duckdb.DuckDBPyConnection:
         facts, texts = ":memory:", ":memory:"

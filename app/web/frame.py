@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from app.analysis import coverage as covered
 from app.analysis import spend
 from app.core import view as views
 from app.core.view import DIMENSIONS, PERIODS, View, local_date
@@ -88,13 +89,31 @@ class Controls:
 
 
 @dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the figures rest on.
+
+    Attributes:
+        complete_to: up to when every live source has delivered; `slowest` names the source that ends there.
+        newest: the newest request of any source; empty where it is the same.
+        silent: sources that sent nothing for a week.
+        priced, unpriced: share of tokens and number of requests, over `days`.
+    """
+
+    complete_to: str
+    slowest: str
+    newest: str
+    silent: str
+    priced: str
+    unpriced: str
+    days: str
+
+
+@dataclass(frozen=True, slots=True)
 class Frame:
     nav: tuple[NavItem, ...]
     controls: Controls | None
-    complete_to: str
+    around: Surroundings
     zone: str
-    priced: str
-    unpriced: str
     progress: Progress
     progress_share: int | None
     finished: bool
@@ -104,11 +123,34 @@ class Frame:
     signed_in: bool
 
 
-def frame(context: Context, page: Page, content: Content, pages: Sequence[Page], notices: tuple[str, ...]) -> Frame:
+def surroundings(context: Context, page: Page, content: Content) -> Surroundings:
+    """How far the logs go and how much of what the page is about has a price, over one named period."""
+    found = covered.reach_of(context.session)
+    figures = content.figures or spend.totals(context.session, _shown_view(context, page))
+    days = period_text(context) if page.uses_view and context.view.period.name != "all" else "all of the store"
+    unpriced = show.plural(figures.requests_unpriced, "request") if figures.requests_unpriced else ""
+    behind = found is not None and found.complete_us < found.newest_us
+    return Surroundings(
+        complete_to="no request yet" if found is None else show.moment(found.complete_us, context.zone),
+        slowest=found.slowest if found is not None and behind else "",
+        newest=show.moment(found.newest_us, context.zone) if found is not None and behind else "",
+        silent="" if found is None else ", ".join(found.silent),
+        priced=show.percent(figures.priced_share),
+        unpriced=f"{unpriced} without a price" if unpriced else "",
+        days=days,
+    )
+
+
+def frame(
+    context: Context,
+    page: Page,
+    content: Content,
+    around: Surroundings,
+    pages: Sequence[Page],
+    notices: tuple[str, ...],
+) -> Frame:
     """Everything around the content of `page`."""
     progress = context.deps.commands.status()
-    extent = spend.extent(context.session)
-    figures = content.figures or spend.totals(context.session, _shown_view(context, page))
     counted = progress.done is not None and progress.total
     return Frame(
         nav=tuple(
@@ -117,10 +159,8 @@ def frame(context: Context, page: Page, content: Content, pages: Sequence[Page],
             if item.nav
         ),
         controls=controls(context, page) if page.uses_view else None,
-        complete_to=show.moment(extent[1], context.zone) if extent else "no request yet",
+        around=around,
         zone=context.view.period.zone,
-        priced=show.percent(figures.priced_share),
-        unpriced=show.plural(figures.requests_unpriced, "request") if figures.requests_unpriced else "",
         progress=progress,
         progress_share=round(100 * (progress.done or 0) / (progress.total or 1)) if counted else None,
         finished=context.polled,

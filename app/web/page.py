@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 from app.core import view as views
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from app.analysis.figures import Figures
     from app.charts.chart import Chart
@@ -57,6 +57,13 @@ class Context:
         return any(item.op == "is" and item.dimension == dimension for item in self.view.filters)
 
 
+def unknown_value(key: str, value: str, known: Iterable[str]) -> str:
+    """The notice for a value that a page cannot use: what was asked, what is shown instead, what it knows."""
+    shown = f"{key}={value}"
+    shown = shown if len(shown) <= 80 else shown[:79] + "…"
+    return f"This page does not know {shown!r}; it is left out. It knows {', '.join(known)}."
+
+
 @dataclass(frozen=True, slots=True)
 class Link:
     text: str
@@ -99,6 +106,8 @@ class Page:
         nav: label in the navigation, empty where it is reached from another page.
         keys: query keys of its own, beside those of a View.
         uses_view: whether period and filters change what it shows.
+        kept: whether its content may be shown again until the warehouse or a decision on a finding changes: only for
+            pages that read nothing else.
     """
 
     name: str
@@ -108,6 +117,7 @@ class Page:
     build: Callable[[Context], Content]
     keys: frozenset[str] = field(default_factory=frozenset)
     uses_view: bool = True
+    kept: bool = False
     section: str = ""
 
     @property

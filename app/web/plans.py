@@ -38,6 +38,19 @@ class Scale:
         return f"in the {self.plan.days} days analysed"
 
     @property
+    def window(self) -> str:
+        """The days that the plan is about, with their number: `31 Oct – 29 Nov 2026 (30 days)`."""
+        days = f"{Decimal(self.plan.days):.4g}"
+        return f"{window_text(self.plan)} ({days} {'day' if days == '1' else 'days'})"
+
+    @property
+    def whole(self) -> str:
+        """What the sum before saving covers: the window itself where its amounts are shown as they are."""
+        if self.plan.per_30_days is None or Decimal(self.plan.per_30_days) == 1:
+            return f"in {self.window}"
+        return f"per 30 days, from {self.window}"
+
+    @property
     def factor(self) -> str:
         """How the unit was come by, in words."""
         if self.plan.per_30_days is None:

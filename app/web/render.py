@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import jinja2
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 
 from app.core.errors import NotFoundError
 from app.web import table as tables
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from starlette.requests import Request
 
@@ -144,16 +145,45 @@ def _chart_urls(page: Page, context: Context, of: tuple[Chart, ...]) -> dict[str
 
 def csv_response(content: Content, name: str, stem: str) -> Response:
     """A table as CSV, offered as a file."""
-    table = _pick_table(content, name)
+    table = pick_table(content, name)
     headers = {"content-disposition": f'attachment; filename="{stem}-{table.name}.csv"'}
     return Response(tables.csv_text(table), media_type="text/csv; charset=utf-8", headers=headers)
 
 
 def json_response(content: Content, name: str, about: Mapping[str, Any]) -> Response:
     """A table as JSON: what it is, and its rows."""
-    table = _pick_table(content, name)
+    table = pick_table(content, name)
     document = {**about, "table": table.name, "caption": table.caption, "rows": tables.json_rows(table)}
     return Response(tables.json_text(document), media_type="application/json")
+
+
+def stream_response(context: Context, page: Page, table: Table, most: int, about: Mapping[str, Any] | None) -> Response:
+    """All rows of a long table, written while they are read: CSV, or JSON where `about` says what it is.
+
+    The header `Halve-Rows` says how many of how many: `208733 of 208733`.
+    """
+    opened = ExitStack()
+    try:
+        session = opened.enter_context(context.deps.warehouse.session())
+        assert table.stream is not None
+        found = table.stream(replace(context, session=session), most)
+    except BaseException:
+        opened.close()
+        raise
+    headers = {"halve-rows": f"{found.shown} of {found.total}"}
+    if about is None:
+        headers["content-disposition"] = f'attachment; filename="{page.name}-{table.name}.csv"'
+        blocks, kind = tables.csv_blocks(table, found.rows), "text/csv; charset=utf-8"
+    else:
+        head = {**about, "table": table.name, "caption": table.caption, "total": found.total, "shown": found.shown}
+        blocks, kind = tables.json_blocks(table, head, found.rows), "application/json"
+    return StreamingResponse(_until_closed(blocks, opened), media_type=kind, headers=headers)
+
+
+def _until_closed(blocks: Iterator[str], opened: ExitStack) -> Iterator[str]:
+    """The blocks; the session is closed behind the last one, or when the reader goes away."""
+    with opened:
+        yield from blocks
 
 
 def chart_response(content: Content, name: str, mode: Mode) -> Response:
@@ -164,7 +194,7 @@ def chart_response(content: Content, name: str, mode: Mode) -> Response:
     return Response(tables.json_text(found[0].spec(mode)), media_type="application/json")
 
 
-def _pick_table(content: Content, name: str) -> Table:
+def pick_table(content: Content, name: str) -> Table:
     found = content.tables[:1] if not name else tuple(table for table in content.tables if table.name == name)
     if not found:
         raise NotFoundError("This page has no such table now.")

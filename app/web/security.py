@@ -50,7 +50,7 @@ HEADERS = {
 }
 
 WRONG_HOST = (
-    "This Halve does not answer under that host name. Its operator can add the name to HALVE_ALLOWED_HOSTS "
+    "This Halve does not answer under that host name. Its operator can add the name to HALVE_HOST_NAMES "
     "(space-separated) and start it again."
 )
 WRONG_ORIGIN = (

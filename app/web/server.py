@@ -11,13 +11,15 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.staticfiles import StaticFiles
 
+from app.analysis.requests import MAX_ROWS
 from app.auth.access import SESSION_COOKIE, is_inside
 from app.auth.origin import LOOPBACK_NAMES
 from app.core import view as views
 from app.core.errors import HalveError, UsageError
 from app.web import batch_routes, entry, jobs, openai_api, render, reports
 from app.web.actions import actions
-from app.web.frame import frame
+from app.web.frame import frame, surroundings
+from app.web.kept import Kept, address_of, state_of
 from app.web.page import Context
 from app.web.pages import PAGES
 from app.web.problems import UNEXPECTED, NotSignedIn, Problem, http_problem, problem
@@ -25,6 +27,7 @@ from app.web.security import BodyLimitMiddleware, SecurityMiddleware
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import TypeAlias
 
     import jinja2
     from starlette.types import Scope
@@ -32,11 +35,14 @@ if TYPE_CHECKING:
     from app.core.view import View
     from app.warehouse.store import Session
     from app.web.deps import Deps
-    from app.web.page import Page
+    from app.web.frame import Surroundings
+    from app.web.page import Content, Page
+
+    Shown: TypeAlias = Callable[[Context, Page], tuple[Content, Surroundings]]
 
 # Keys that belong to the twins and the filter form, not to a view.
 FORM_KEYS = frozenset({"add", "value", "from", "to"})
-TWIN_KEYS = frozenset({"table", "chart", "theme"})
+TWIN_KEYS = frozenset({"table", "chart", "theme", "rows"})
 SUFFIXES = (".csv", ".json", ".vl.json")
 
 
@@ -53,6 +59,7 @@ def create_app(deps: Deps) -> FastAPI:
         )
     app = FastAPI(title="Halve", docs_url=None, redoc_url=None, openapi_url=None)
     templates = render.environment()
+    shown = _shown()
 
     def guard(request: FastRequest) -> None:
         if deps.no_access_control:
@@ -65,8 +72,8 @@ def create_app(deps: Deps) -> FastAPI:
     for page in PAGES:
         # Longest suffix first: `{key}` of a path would swallow it.
         for suffix in sorted(SUFFIXES, key=len, reverse=True):
-            _add(inside, page.twin + suffix, _twin(deps, page, suffix))
-        _add(inside, page.path, _full(deps, page, templates))
+            _add(inside, page.twin + suffix, _twin(deps, page, suffix, shown))
+        _add(inside, page.path, _full(deps, page, templates, shown))
     inside.include_router(actions(deps))
     inside.include_router(reports.routes(deps))
     inside.include_router(batch_routes.routes(deps))
@@ -88,37 +95,74 @@ def _add(router: APIRouter, path: str, handle: Callable[..., Response]) -> None:
     router.add_api_route(path, handle, methods=["GET", "HEAD"], response_model=None)
 
 
-def _full(deps: Deps, page: Page, templates: jinja2.Environment) -> Callable[..., Response]:
+def _shown() -> Shown:
+    """Builds the content of a page and what its figures rest on, or gives again what it has built."""
+    kept = Kept()
+
+    def shown(context: Context, page: Page) -> tuple[Content, Surroundings]:
+        state = state_of(context)
+        context.session.keep()
+
+        def built() -> Content:
+            return page.build(context)
+
+        content = kept.get((state, address_of(context, page)), built) if page.kept else built()
+        over = ("around", state, page.uses_view and context.view)
+        return content, kept.get(over, lambda: surroundings(context, page, content))
+
+    return shown
+
+
+def _about(context: Context, page: Page, content: Content) -> dict[str, Any]:
+    """What a JSON twin says of itself."""
+    about: dict[str, Any] = {"page": page.name, "title": content.title}
+    if page.uses_view:
+        period = context.view.period
+        about |= {"period": period.name, "from_us": period.from_us, "to_us": period.to_us, "zone": period.zone}
+    return about
+
+
+def _most_rows(asked: str | None) -> int:
+    """How many rows of a long table are wanted: as many as there are, up to the bound, unless `rows` says fewer."""
+    if asked is None:
+        return MAX_ROWS
+    number = int(asked) if asked.isascii() and asked.isdecimal() and len(asked) < 8 else 0
+    if not 0 < number <= MAX_ROWS:
+        raise UsageError(f"rows={asked!r} cannot be used: it is how many rows are wanted, 1 to {MAX_ROWS}.")
+    return number
+
+
+def _full(deps: Deps, page: Page, templates: jinja2.Environment, shown: Shown) -> Callable[..., Response]:
     def handle(request: FastRequest) -> Response:
         with deps.warehouse.session() as session:
             context, notices = _context(deps, page, request, session)
             wanted = _canonical(context, page, request)
             if wanted is not None and not notices and "hx-request" not in request.headers:
                 return render.see_other(wanted)
-            content = page.build(context)
-            around = frame(context, page, content, PAGES, notices)
-            response = render.page_response(templates, request, page, context, content, around)
+            content, around = shown(context, page)
+            outside = frame(context, page, content, around, PAGES, notices)
+            response = render.page_response(templates, request, page, context, content, outside)
             if "hx-request" in request.headers:
-                response.headers["hx-push-url"] = wanted or around.here
+                response.headers["hx-push-url"] = wanted or outside.here
             return response
 
     return handle
 
 
-def _twin(deps: Deps, page: Page, suffix: str) -> Callable[..., Response]:
+def _twin(deps: Deps, page: Page, suffix: str, shown: Shown) -> Callable[..., Response]:
     def handle(request: FastRequest) -> Response:
         with deps.warehouse.session() as session:
             context, _ = _context(deps, page, request, session)
-            content = page.build(context)
+            content, _ = shown(context, page)
         asked = request.query_params
-        if suffix == ".csv":
-            return render.csv_response(content, asked.get("table", ""), page.name)
-        if suffix == ".json":
-            period = context.view.period
-            about: dict[str, Any] = {"page": page.name, "title": content.title}
-            if page.uses_view:
-                about |= {"period": period.name, "from_us": period.from_us, "to_us": period.to_us, "zone": period.zone}
-            return render.json_response(content, asked.get("table", ""), about)
+        if suffix != ".vl.json":
+            about = _about(context, page, content) if suffix == ".json" else None
+            table = render.pick_table(content, asked.get("table", ""))
+            if table.stream is not None:
+                return render.stream_response(context, page, table, _most_rows(asked.get("rows")), about)
+            if about is None:
+                return render.csv_response(content, table.name, page.name)
+            return render.json_response(content, table.name, about)
         return render.chart_response(
             content, asked.get("chart", ""), "dark" if asked.get("theme") == "dark" else "light"
         )

@@ -6,8 +6,15 @@ import csv
 import io
 import json
 from dataclasses import dataclass
-from typing import Any, Literal
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Literal
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from app.web.page import Context
+
+BLOCK_ROWS = 1_000
 Value = str | int | float | bool | None
 
 
@@ -41,8 +48,20 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
+class Streamed:
+    """The rows of a long table as they are read: the first `shown` of `total`."""
+
+    total: int
+    shown: int
+    rows: Iterator[tuple[Cell, ...]]
+
+
+@dataclass(frozen=True, slots=True)
 class Table:
-    """One table: `caption` says what it holds, `frame_note` what it leaves out; `total` is its last row."""
+    """One table: `caption` says what it holds, `frame_note` what it leaves out; `total` is its last row.
+
+    Where a page shows a part of a long list, `stream` gives its twins the rows of all of it, at most so many.
+    """
 
     name: str
     caption: str
@@ -51,6 +70,7 @@ class Table:
     total: tuple[Cell, ...] = ()
     frame_note: str = ""
     empty: str = "Nothing here."
+    stream: Callable[[Context, int], Streamed] | None = None
 
 
 # A spreadsheet runs text that begins with one of these as a formula.
@@ -59,12 +79,39 @@ FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 def csv_text(table: Table) -> str:
     """The rows as CSV with a header; text that a spreadsheet would run is defused by a leading apostrophe."""
+    return "".join(csv_blocks(table, iter(table.rows)))
+
+
+def csv_blocks(table: Table, rows: Iterator[tuple[Cell, ...]]) -> Iterator[str]:
+    """The same in blocks of some rows: `rows` may be more than the table shows."""
+    lines: list[list[str]] = [[column.key for column in table.columns]]
+    for block in _blocks(rows):
+        lines += ([_csv_value(column, cell) for column, cell in zip(table.columns, row, strict=True)] for row in block)
+        yield _csv_lines(lines)
+        lines = []
+    if lines:
+        yield _csv_lines(lines)
+
+
+def _csv_lines(lines: list[list[str]]) -> str:
     out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\r\n")
-    writer.writerow([column.key for column in table.columns])
-    for row in table.rows:
-        writer.writerow([_csv_value(column, cell) for column, cell in zip(table.columns, row, strict=True)])
+    csv.writer(out, lineterminator="\r\n").writerows(lines)
     return out.getvalue()
+
+
+def json_blocks(table: Table, about: Mapping[str, Any], rows: Iterator[tuple[Cell, ...]]) -> Iterator[str]:
+    """A JSON object of `about` and, under `rows`, the rows as objects, in blocks of some rows."""
+    yield json_text(about).removesuffix("}") + ("," if about else "") + '"rows":['
+    comma = ""
+    for block in _blocks(rows):
+        yield comma + ",".join(json_text(_json_row(table, row)) for row in block)
+        comma = ","
+    yield "]}"
+
+
+def _blocks(rows: Iterator[tuple[Cell, ...]]) -> Iterator[list[tuple[Cell, ...]]]:
+    while block := list(islice(rows, BLOCK_ROWS)):
+        yield block
 
 
 def _csv_value(column: Column, cell: Cell) -> str:
@@ -78,7 +125,11 @@ def _csv_value(column: Column, cell: Cell) -> str:
 
 def json_rows(table: Table) -> list[dict[str, Any]]:
     """The rows as objects by column key; unknown is null."""
-    return [{column.key: cell.value for column, cell in zip(table.columns, row, strict=True)} for row in table.rows]
+    return [_json_row(table, row) for row in table.rows]
+
+
+def _json_row(table: Table, row: tuple[Cell, ...]) -> dict[str, Any]:
+    return {column.key: cell.value for column, cell in zip(table.columns, row, strict=True)}
 
 
 def json_text(value: Any) -> str:

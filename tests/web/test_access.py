@@ -126,7 +126,7 @@ def test_a_write_from_our_own_page_is_done(guarded: Company, visitor: TestClient
 def test_a_foreign_host_name_is_refused(visitor: TestClient, host: str) -> None:
     answer = visitor.get("/healthz", headers={"host": host})
     assert answer.status_code == 421
-    assert "HALVE_ALLOWED_HOSTS" in answer.text
+    assert "HALVE_HOST_NAMES" in answer.text
 
 
 def test_the_port_does_not_matter_for_the_host(visitor: TestClient) -> None:

@@ -54,6 +54,7 @@ class Model:
     back: str
     lead: str
     figures: tuple[Figure, ...]
+    alike: str
     kind: tuple[Fact, ...]
     steps: tuple[str, ...]
     example: str
@@ -88,6 +89,7 @@ def build(context: Context) -> Content:
             back=context.url("/savings"),
             lead=f"{found.title} · {plans.where(found)}",
             figures=_figures(found, scale),
+            alike=_alike(found),
             kind=_kind(found, plan),
             steps=found.steps,
             example=found.example,
@@ -127,6 +129,16 @@ def _figures(item: Finding, scale: Scale) -> tuple[Figure, ...]:
             scale.text(item.before_usd),
             f"{show.plural(item.requests, 'request')} in the days analysed",
         ),
+    )
+
+
+def _alike(item: Finding) -> str:
+    """Why the three figures of a finding are one and the same, where they are."""
+    if not item.in_joint or not item.allocated_usd == item.standalone_usd == item.last_in_usd:
+        return ""
+    return (
+        "Share, alone and last are equal here, because no other lever of the plan acts on the same requests: there is "
+        "no overlap to share out."
     )
 
 

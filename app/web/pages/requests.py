@@ -9,8 +9,8 @@ from app.analysis import requests
 from app.web import cells
 from app.web import format as show
 from app.web.frame import nothing_to_see
-from app.web.page import Content, Context, Empty, Page
-from app.web.table import Cell, Column, Table
+from app.web.page import Content, Context, Empty, Link, Page, unknown_value
+from app.web.table import Cell, Column, Streamed, Table
 
 if TYPE_CHECKING:
     from app.analysis.requests import Distribution, RequestPage, RequestRow
@@ -47,6 +47,7 @@ def build(context: Context) -> Content:
     """A page of single requests."""
     sort, descending = _sort(context.keys.get("sort", ""))
     number = _page_number(context.keys.get("page", ""))
+    spread = requests.distribution(context.session, context.view)
     found = requests.page(
         context.session,
         context.view,
@@ -54,14 +55,17 @@ def build(context: Context) -> Content:
         descending=descending,
         limit=PAGE_SIZE,
         offset=(number - 1) * PAGE_SIZE,
+        total=spread.requests,
     )
+    notices = _notices(context, number)
     if not found.rows:
-        title, text, links = nothing_to_see(context, PATH)
-        return Content("Requests", empty=Empty(title, text, links))
+        title, text, links = _past_the_end(context, spread) if spread.requests else nothing_to_see(context, PATH)
+        return Content("Requests", empty=Empty(title, text, links), notices=notices)
     return Content(
         "Requests",
+        notices=notices,
         model=Model(
-            facts=_facts(requests.distribution(context.session, context.view)),
+            facts=_facts(spread),
             sorts=_sort_links(context, sort, descending=descending),
             shown=f"{show.count(found.offset + 1)}–{show.count(found.offset + len(found.rows))} "
             f"of {show.count(found.total)}",
@@ -70,6 +74,32 @@ def build(context: Context) -> Content:
         ),
         tables=(_table(context, found),),
     )
+
+
+def _notices(context: Context, number: int) -> tuple[str, ...]:
+    """What of the page's own keys could not be used."""
+    found = []
+    sort, page = context.keys.get("sort", ""), context.keys.get("page", "")
+    if sort.removeprefix("-") not in requests.SORTS and sort:
+        found.append(unknown_value("sort", sort, (f"{name} and -{name}" for name in requests.SORTS)))
+    if page and page != str(number):
+        last = requests.MAX_OFFSET // PAGE_SIZE + 1
+        found.append(unknown_value("page", page, (f"whole numbers from 1 to {show.count(last)}",)))
+    return tuple(found)
+
+
+def _past_the_end(context: Context, spread: Distribution) -> tuple[str, str, tuple[Link, ...]]:
+    text = (
+        f"The list has {show.plural(spread.requests, 'request')}, {PAGE_SIZE} on a page; this page begins behind them."
+    )
+    return "The list ends before this page", text, (Link("Show the first page", _page_url(context, 1)),)
+
+
+def _every_row(context: Context, most: int) -> Streamed:
+    """All rows of the view for the twins, in the order of the page."""
+    sort, descending = _sort(context.keys.get("sort", ""))
+    every = requests.every(context.session, context.view, sort=sort, descending=descending, most=most)
+    return Streamed(every.total, every.shown, (_row(context, row) for row in every.rows))
 
 
 def _sort(text: str) -> tuple[str, bool]:
@@ -135,6 +165,7 @@ def _table(context: Context, found: RequestPage) -> Table:
             Column("cost_usd", "Cost", "number", sort="cost"),
         ),
         tuple(_row(context, row) for row in found.rows),
+        stream=_every_row,
     )
 
 
@@ -164,5 +195,6 @@ PAGE = Page(
     nav="Requests",
     build=build,
     keys=frozenset({"sort", "page"}),
+    kept=True,
     section="requests",
 )

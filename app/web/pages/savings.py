@@ -10,7 +10,7 @@ from app.charts.waterfall import Step, waterfall
 from app.levers import LEVERS
 from app.web import cells, plans
 from app.web import format as show
-from app.web.page import Content, Context, Empty, Link, Page
+from app.web.page import Content, Context, Empty, Link, Page, unknown_value
 from app.web.plans import GRADES, STATUSES, Scale
 from app.web.table import Cell, Column, Table
 
@@ -26,7 +26,7 @@ STATES: Final = {"ok": "enough data", "not enough data": "not enough data"}
 @dataclass(frozen=True, slots=True)
 class Tab:
     label: str
-    count: int
+    count: str
     amount: str
     href: str
     chosen: bool
@@ -56,13 +56,14 @@ def build(context: Context) -> Content:
     if plan is None:
         return Content("Savings", empty=_no_plan(context))
     scale = Scale(plan)
-    status = context.keys.get("status", "open")
-    status = status if status in STATUSES else "open"
+    asked = context.keys.get("status", "open")
+    status = asked if asked in STATUSES else "open"
     shown = [item for item in plan.findings if item.status == status]
     potential = tuple(item for item in shown if item.grade == "D" and status != "dismissed")
     ranked = tuple(item for item in shown if item not in potential)
     return Content(
         "Savings",
+        notices=() if asked == status else (unknown_value("status", asked, STATUSES),),
         model=Model(
             figures=_figures(plan, scale),
             tabs=_tabs(context, plan, scale, status),
@@ -104,7 +105,7 @@ def _figures(plan: PlanResult, scale: Scale) -> tuple[Figure, ...]:
             strong=True,
         ),
         Figure(
-            f"{'Paid' if plan.basis == 'paid' else 'List-price value'} {scale.unit}",
+            f"{'Paid' if plan.basis == 'paid' else 'List-price value'} {scale.whole}",
             scale.headline(plan.before_usd),
             f"{show.plural(plan.requests, 'request')} analysed",
         ),
@@ -124,8 +125,16 @@ def _tabs(context: Context, plan: PlanResult, scale: Scale, chosen: str) -> tupl
         counted = [item for item in items if item.grade != "D"]
         keys = {} if status == "open" else {"status": status}
         amount = scale.text(plans.total([plans.worth(item) for item in counted])) if counted else ""
-        found.append(Tab(label, len(items), amount, context.url(PATH, keys=keys), status == chosen))
+        count = _tab_count(status, len(counted), len(items) - len(counted))
+        found.append(Tab(label, count, amount, context.url(PATH, keys=keys), status == chosen))
     return tuple(found)
+
+
+def _tab_count(status: str, counted: int, potential: int) -> str:
+    """How many findings stand behind a tab; those outside the total are named apart."""
+    if status == "dismissed" or not potential:
+        return show.count(counted + potential)
+    return f"{show.count(counted)} in the plan, {show.count(potential)} potential"
 
 
 def _about(context: Context, plan: PlanResult) -> str:
@@ -326,5 +335,6 @@ PAGE = Page(
     build=build,
     keys=frozenset({"status"}),
     uses_view=False,
+    kept=True,
     section="savings",
 )

@@ -136,7 +136,7 @@ def _unpriced_table(unpriced: tuple[UnpricedModel, ...]) -> Table:
     states = {
         "partly": "a part has no price",
         "unpriced": "no price",
-        "unknown": "no usage in the log",
+        "unknown": "no usage that can be read",
     }
     return Table(
         "unpriced",
@@ -210,5 +210,6 @@ PAGE = Page(
     build=build,
     keys=frozenset({"done"}),
     uses_view=False,
+    kept=True,
     section="sources",
 )

@@ -18,7 +18,7 @@ from app.core.view import previous
 from app.web import cells, plans
 from app.web import format as show
 from app.web.frame import DIMENSION_LABELS, nothing_to_see
-from app.web.page import Content, Context, Empty, Link, Page
+from app.web.page import Content, Context, Empty, Link, Page, unknown_value
 from app.web.table import Cell, Column, Table
 
 if TYPE_CHECKING:
@@ -122,10 +122,12 @@ def build(context: Context) -> Content:
     earlier = spend.totals(session, view, period=before) if before else None
     series = spend.daily(session, view, top=TOP_SERIES)
     coverage = covered.coverage(session, view)
-    unit = "tokens" if context.keys.get("unit") == "tokens" else "usd"
+    asked = context.keys.get("unit", "usd")
+    unit = "tokens" if asked == "tokens" else "usd"
     moved = (_moved_table(context, before),) if before is not None else ()
     return Content(
         "Spend",
+        notices=() if asked == unit else (unknown_value("unit", asked, ("usd", "tokens")),),
         model=Model(
             figures=_figures(ranking.total, earlier),
             found=_found(context),
@@ -229,8 +231,9 @@ def _found(context: Context) -> Found | None:
     open_now = sum(item.status == "open" and item.in_joint for item in plan.findings)
     return Found(
         scale.headline(plan.joint.p50),
-        f"could be saved {scale.unit}, {show.share(Decimal(plan.joint.p50), Decimal(plan.before_usd))} of "
-        f"{scale.headline(plan.before_usd)} ({show.plural(open_now, 'open finding')}, each dollar counted once)",
+        f"could be saved {scale.unit}: {show.share(Decimal(plan.joint.p50), Decimal(plan.before_usd))} of the "
+        f"{show.money(plan.before_usd)} of the plan's own window, {scale.window} "
+        f"({show.plural(open_now, 'open finding')} in the plan, each dollar counted once)",
         context.url("/savings"),
     )
 
@@ -432,4 +435,13 @@ def _move_row(name: Cell, move: Move) -> tuple[Cell, ...]:
     )
 
 
-PAGE = Page(name="spend", path=PATH, twin="/spend", nav="Spend", build=build, keys=frozenset({"unit"}), section="spend")
+PAGE = Page(
+    name="spend",
+    path=PATH,
+    twin="/spend",
+    nav="Spend",
+    build=build,
+    keys=frozenset({"unit"}),
+    kept=True,
+    section="spend",
+)
