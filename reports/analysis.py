@@ -16,12 +16,13 @@ import msgspec
 from app.analysis import coverage as covered
 from app.analysis import spend
 from app.analysis.days import EVERYTHING, local_days
+from app.analysis.unreadable import unreadable
 from app.core.money import usd_text
 from app.core.usage import TOKEN_CLASSES
 from app.plan.result import plan_document
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from app.analysis.coverage import UnpricedModel
     from app.analysis.figures import Figures
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from app.warehouse.store import Session
 
 SCHEMA: Final = "halve.analyze/1"
+MOST_EXAMPLES: Final = 3
 MAX_ROWS: Final = 1_000_000
 """Every model and feature has a row; a program that wants fewer can cut."""
 
@@ -87,7 +89,10 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class AnalysisDocument:
-    """See the module; `plan` and `levers_data` are those of app.plan, empty where no plan was made."""
+    """See the module; `plan` and `levers_data` are those of app.plan, empty where no plan was made.
+
+    `rejected_examples` say "file:line: reason" of the first few rejected records.
+    """
 
     window: Span
     currency: str
@@ -100,14 +105,24 @@ class AnalysisDocument:
     tokens: Mapping[str, int | None]
     unpriced: Unpriced
     rejected: int
+    rejected_examples: tuple[str, ...]
     by_model: tuple[Row, ...]
     by_feature: tuple[Row, ...]
     levers_data: Mapping[str, Any] = field(default_factory=dict)
     plan: Mapping[str, Any] | None = None
 
 
-def build(session: Session, view: View, *, plan: PlanResult | None = None, rejected: int = 0) -> AnalysisDocument:
-    """The document of a view (its period and filters); `rejected` counts records that could not be read."""
+def build(
+    session: Session,
+    view: View,
+    *,
+    plan: PlanResult | None = None,
+    rejected: int = 0,
+    rejected_examples: Sequence[str] = (),
+) -> AnalysisDocument:
+    """The document of a view (its period and filters); `rejected` counts records that could not be read, of which
+    `rejected_examples` name some.
+    """
     total = spend.totals(session, view)
     cover = covered.coverage(session, view)
     basis = covered.basis(session, view)
@@ -121,8 +136,9 @@ def build(session: Session, view: View, *, plan: PlanResult | None = None, rejec
         cost_usd=usd_text(total.cost_pusd),
         paid_usd="0" if basis == "list-price value" else usd_text(total.paid_pusd),
         tokens=_tokens(total),
-        unpriced=_unpriced(cover.unpriced),
+        unpriced=_unpriced(cover.unpriced, unreadable(session, view)),
         rejected=rejected,
+        rejected_examples=tuple(rejected_examples[:MOST_EXAMPLES]),
         by_model=_rows(session, view, "model"),
         by_feature=_rows(session, view, "feature"),
         levers_data={} if plan is None else plan.levers_data,
@@ -165,7 +181,7 @@ def _per_request(figures: Figures) -> str | None:
     return usd_text(figures.cost_per_request_pusd)
 
 
-def _unpriced(models: tuple[UnpricedModel, ...]) -> Unpriced:
+def _unpriced(models: tuple[UnpricedModel, ...], unread: Mapping[tuple[str, str], int]) -> Unpriced:
     return Unpriced(
         sum(item.requests for item in models),
         sum(item.tokens for item in models),
@@ -177,6 +193,7 @@ def _unpriced(models: tuple[UnpricedModel, ...]) -> Unpriced:
                 "cost_state": item.cost_state,
                 "requests": item.requests,
                 "tokens": item.tokens,
+                "unreadable": unread.get((item.provider, item.model), 0) if item.cost_state == "unknown" else 0,
             }
             for item in models
         ),

@@ -81,6 +81,10 @@ def _head(console: Console, made: AnalysisDocument) -> None:
     if made.window.undated:
         parts.append(f"{count(made.window.undated)} without a time")
     console.print(_plain(" · ".join(parts)))
+    if made.rejected_examples:
+        for example in made.rejected_examples:
+            _say(console, f"rejected: {example}")
+        _say(console, "`halve inspect` on the same logs shows every rejected record.")
 
 
 def _spend(console: Console, title: str, rows: Sequence[Row], made: AnalysisDocument, *, wide: bool) -> None:
@@ -134,17 +138,23 @@ def _unpriced(console: Console, made: AnalysisDocument) -> None:
     table.add_column("why", no_wrap=True)
     table.add_column("requests", justify="right", no_wrap=True)
     table.add_column("tokens", justify="right", no_wrap=True)
-    why = {"unpriced": "not in the price book", "partly": "a token class is not", "unknown": "no usage logged"}
     for item in made.unpriced.details[:_MOST_ROWS]:
         table.add_row(
             _plain(f"{item['provider']}/{item['model']}"),
-            why.get(item["cost_state"], item["cost_state"]),
+            _why_unpriced(item),
             count(item["requests"]),
             count(item["tokens"]),
         )
     console.print(table)
     if any(item["cost_state"] in ("unpriced", "partly") for item in made.unpriced.details):
         _say(console, "Give a rate with --prices FILE; until then these tokens are no dollars at all.")
+
+
+def _why_unpriced(item: Mapping[str, Any]) -> str:
+    if item["cost_state"] == "unknown" and item["unreadable"]:
+        return "a count is unreadable" if item["unreadable"] == item["requests"] else "no usage, or unreadable"
+    known = {"unpriced": "not in the price book", "partly": "a token class is not", "unknown": "no usage logged"}
+    return known.get(item["cost_state"], str(item["cost_state"]))
 
 
 def _plan(console: Console, made: AnalysisDocument, *, wide: bool) -> None:

@@ -65,7 +65,7 @@ def analyze(
         if summary.stored == 0:
             raise InputError(nothing_read(paths, summary.problems))
         attribute_and_sum(runtime, settings.zone)
-        return _document(runtime, settings, rejected=summary.rejected)
+        return _document(runtime, settings, rejected=summary.rejected, examples=summary.problems)
 
 
 def nothing_read(paths: Sequence[str], problems: Sequence[str]) -> str:
@@ -77,11 +77,11 @@ def nothing_read(paths: Sequence[str], problems: Sequence[str]) -> str:
     )
 
 
-def _document(runtime: Runtime, settings: Settings, *, rejected: int) -> AnalysisDocument:
+def _document(runtime: Runtime, settings: Settings, *, rejected: int, examples: Sequence[str] = ()) -> AnalysisDocument:
     plan = analyse_window(runtime, settings.zone)
     with runtime.warehouse.session() as session:
         view = View(spend.whole_period(session, settings.zone))
-        return analysis.build(session, view, plan=plan, rejected=rejected)
+        return analysis.build(session, view, plan=plan, rejected=rejected, rejected_examples=examples)
 
 
 def inspect(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.halve_command import free_port, halve, inside, service
+from tests.cli.halve_command import HALVE, free_port, halve, inside, service
 from tests.ingest.made_logs import line, lines
 
 if TYPE_CHECKING:
@@ -287,3 +287,71 @@ def test_a_second_process_is_told_who_holds_the_warehouse(tmp_path: Path, logs: 
         halve(data, "backup", tmp_path / "copy").failed(1, "service is running", "Stop it")
         assert not (tmp_path / "copy").exists()
     assert halve(data, "ingest", logs).code == 0
+
+
+def test_an_impossible_and_an_unreadable_count_spoil_no_figure_and_are_named(home: Path, tmp_path: Path) -> None:
+    log = tmp_path / "mixed.jsonl"
+    bad = [{"prompt_tokens": 9e15, "completion_tokens": 10}, {"prompt_tokens": -5, "completion_tokens": 10}]
+    bad.append({"prompt_tokens": float("nan"), "completion_tokens": 10})
+    log.write_text(
+        "".join(line(number) for number in range(3)) + "".join(line(9 + n, usage=b) for n, b in enumerate(bad))
+    )
+    document = inside(home, "analyze", "--json", log).json
+    assert document["tokens"]["input"] == 100 + 101 + 102
+    assert document["tokens"]["output"] == 6 * 10
+    assert document["coverage"]["priced_share"] == pytest.approx(333 / 363, abs=1e-6)
+    (detail,) = document["unpriced"]["details"]
+    assert (detail["cost_state"], detail["requests"], detail["unreadable"]) == ("unknown", 3, 3)
+    text = inside(home, "analyze", log).out
+    assert "a count is unreadable" in text
+    assert "no usage logged" not in text
+
+
+def test_a_call_without_usage_is_not_called_unreadable(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text(line(1) + line(2, usage=None))
+    text = inside(home, "analyze", tmp_path / "a.jsonl").out
+    assert "no usage logged" in text
+    assert "unreadable" not in text
+
+
+def test_rejected_records_are_named_with_their_place_and_reason(home: Path, tmp_path: Path) -> None:
+    log = tmp_path / "torn.jsonl"
+    log.write_text(line(1) + "{torn\n" * 5)
+    document = inside(home, "analyze", "--json", log).json
+    assert document["rejected"] == 5
+    assert [one.partition(": ")[0] for one in document["rejected_examples"]] == [f"{log}:{n}" for n in (2, 3, 4)]
+    text = inside(home, "analyze", log).out
+    assert "torn.jsonl:2" in " ".join(text.split())
+    assert "malformed" in text
+    assert "`halve inspect` on the same logs shows every rejected record." in text
+    (tmp_path / "good.jsonl").write_text(line(1))
+    assert "inspect" not in inside(home, "analyze", tmp_path / "good.jsonl").out
+
+
+@pytest.mark.parametrize("name", ["corrupt.jsonl.gz", "nul.jsonl"])
+def test_a_file_without_one_readable_byte_is_a_failure_with_its_reason(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(b"\x1f\x8b" + b"garbage" * 9 if name.endswith("gz") else bytes(999))
+    answer = inside(tmp_path / "data", "ingest", tmp_path / name)
+    assert answer.code == 1
+    assert "1 rejected" in answer.out
+    (shown,) = inside(tmp_path / "data", "inspect", "--json", tmp_path / name).lines
+    assert shown["kind"] == "rejected"
+    assert shown["reason"]
+
+
+def test_a_pipe_is_refused_instead_of_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for arguments in (("analyze", tmp_path / "pipe"), ("ingest", "-"), ("inspect", tmp_path / "pipe")):
+        halve(tmp_path / "data", *arguments).failed(1, "is no file but a pipe")
+    read_end, write_end = os.pipe()
+    os.close(write_end)
+    with os.fdopen(read_end) as nothing:
+        done = subprocess.run(
+            ["halve", "analyze", "/dev/stdin"],
+            executable=HALVE,
+            stdin=nothing,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert (done.returncode, "is no file but a pipe" in done.stderr) == (1, True)

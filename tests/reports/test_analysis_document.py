@@ -72,7 +72,7 @@ def test_the_document_has_the_documented_keys_in_order() -> None:
     plain = document(made(ROWS, plan=plan(finding("B", "4.6")), rejected=2))
     assert list(plain) == [
         "schema", "window", "currency", "basis", "price_book", "coverage", "requests", "cost_usd", "paid_usd",
-        "tokens", "unpriced", "rejected", "by_model", "by_feature", "levers_data", "plan",
+        "tokens", "unpriced", "rejected", "rejected_examples", "by_model", "by_feature", "levers_data", "plan",
     ]  # fmt: skip
     assert plain["schema"] == SCHEMA == "halve.analyze/1"
     assert plain["window"]["from"] == "2026-11-01T10:00:00Z"
@@ -107,7 +107,16 @@ def test_what_has_no_price_is_named_and_costs_nothing_known() -> None:
         "requests": 1,
         "tokens": 55,
         "models": ["own"],
-        "details": [{"provider": "unassigned", "model": "own", "cost_state": "unpriced", "requests": 1, "tokens": 55}],
+        "details": [
+            {
+                "provider": "unassigned",
+                "model": "own",
+                "cost_state": "unpriced",
+                "requests": 1,
+                "tokens": 55,
+                "unreadable": 0,
+            }
+        ],
     }
     own = next(row for row in plain["by_model"] if row["name"] == "own")
     assert own["cost_usd"] is None

@@ -49,6 +49,10 @@ STATES: Final = {
     "not_billed": "The source says that this request was not billed.",
     "unknown": "The log of this request holds no usage, so its cost is unknown, not zero.",
 }
+UNREADABLE: Final = (
+    "A token count in the log of this request could not be read (bad_number under Warnings), so its cost is unknown, "
+    "not zero."
+)
 BILLINGS: Final = {
     "api": "paid by the request",
     "subscription": "covered by a subscription; the dollars are list-price value",
@@ -107,7 +111,7 @@ def build(context: Context) -> Content:
             subtitle=f"{detail.row.model} · {detail.row.feature} · "
             f"{show.precise_moment(detail.row.start_us, context.zone)}",
             cost=show.exact_money(detail.row.cost_pusd),
-            state=STATES.get(detail.row.cost_state, ""),
+            state=_state(detail),
             price=_price_facts(context, detail),
             sides=_sides(detail.phases, detail.row.cost_pusd),
             why=_why(detail),
@@ -117,6 +121,12 @@ def build(context: Context) -> Content:
         ),
         tables=(_cost_table(detail), *_around_table(context, detail), *_prompt_table(detail), *_billed_table(detail)),
     )
+
+
+def _state(detail: RequestDetail) -> str:
+    if detail.row.cost_state == "unknown" and "bad_number:" in str(detail.facts["warnings"] or ""):
+        return UNREADABLE
+    return STATES.get(detail.row.cost_state, "")
 
 
 def _findings(context: Context, number: int) -> tuple[Link, ...]:
