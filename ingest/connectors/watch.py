@@ -5,14 +5,14 @@ A file of lines may keep growing; with `growing=True` ingest then leaves its las
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.core.errors import InputError
-from ingest.connectors.files import find
+from ingest.connectors.files import find, reached
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
     from threading import Event
 
 State = tuple[int, int]
@@ -52,7 +52,7 @@ class WatchedFolder:
                 status = one.path.stat()
             except FileNotFoundError:
                 continue
-            yield Path(one.given), (status.st_size, status.st_mtime_ns)
+            yield reached(one.given), (status.st_size, status.st_mtime_ns)
 
 
 def watch(folder: Path, stop: Event, *, every_s: float = 2.0, exclude: Sequence[str] = ()) -> Iterator[list[Path]]:
