@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 
 # Labels stand right of their bars; the axis goes on by a quarter, so that they fit on a phone too.
-ROOM_FOR_LABELS = 1.25
+ROOM_FOR_LABELS = 1.3
+# A name stands above its bar, where it has the whole width: on a phone a column of names would leave no room for bars.
+STEP_HEIGHT = 42
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +50,12 @@ def waterfall(name: str, title: str, summary: str, steps: Sequence[Step]) -> Cha
     def draw(palette: Palette) -> dict[str, Any]:
         y = {"field": "step", "type": "nominal", "sort": names, "title": None}
         return {
-            "height": 30 * len(names),
+            "height": STEP_HEIGHT * len(names),
             "data": {"values": values},
-            "encoding": {"y": {**y, "axis": {"domain": False, "ticks": False, "labelLimit": 170, "labelFontSize": 12}}},
+            "encoding": {"y": {**y, "axis": None}},
             "layer": [
                 {
-                    "mark": {"type": "bar", "height": 18},
+                    "mark": {"type": "bar", "height": 16, "yOffset": 8},
                     "encoding": {
                         "x": {
                             "field": "from_usd",
@@ -77,7 +79,11 @@ def waterfall(name: str, title: str, summary: str, steps: Sequence[Step]) -> Cha
                     },
                 },
                 {
-                    "mark": {"type": "text", "align": "left", "dx": 6, "tooltip": None},
+                    "mark": {"type": "text", "align": "left", "dy": -9, "fontSize": 12, "tooltip": None},
+                    "encoding": {"x": {"datum": 0, "type": "quantitative"}, "text": {"field": "step"}},
+                },
+                {
+                    "mark": {"type": "text", "align": "left", "dx": 6, "dy": 8, "tooltip": None},
                     "encoding": {"x": {"field": "end_usd", "type": "quantitative"}, "text": {"field": "amount"}},
                 },
             ],

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from app import batch
+from app.analysis.intake import intake
 from app.control import batches, job_runs, outbox, schedules
 from app.core.errors import InputError, UnavailableError
 from app.core.view import zone_info
@@ -22,6 +23,7 @@ from reports import post
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from app.batch import Desk
     from app.control.outbox import Letter
@@ -111,6 +113,19 @@ def jobs(work: Background) -> tuple[Job, ...]:
             has_work=lambda: reporting.mail_waits(work.runtime.control),
         ),
     )
+
+
+def first_month(work: Background, folder: Path) -> None:
+    """Read the logs of a folder and analyse them, each in the run log like a run of its job."""
+
+    def read(run: Run) -> None:
+        work.read([folder])
+        with work.runtime.warehouse.session() as session:
+            taken = intake(session)
+        run.say(f"{show.plural(sum(item.read for item in taken), 'record')} of {len(taken)} sources are in.")
+
+    work.clockwork.noted("inbox", read)
+    work.clockwork.noted("analysis", partial(_analysis, work))
 
 
 def desk(work: Background) -> JobDesk:

@@ -84,8 +84,7 @@ def demo(settings: Settings, *, requests: int, seed: int, serving: bool) -> None
             work.progress = Progress("setting up", "writing a month of a made company's logs")
             generate(home, seed=seed, requests=requests)
             made.touch()
-        work.read([home / "logs"])
-        work.analyse()
+        jobs.first_month(work, home / "logs")
         reporting.send_due(work.runtime, own, made=True)
 
     make_folder(home)

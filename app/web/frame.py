@@ -127,7 +127,7 @@ def surroundings(context: Context, page: Page, content: Content) -> Surroundings
     """How far the logs go and how much of what the page is about has a price, over one named period."""
     found = covered.reach_of(context.session)
     figures = content.figures or spend.totals(context.session, _shown_view(context, page))
-    days = period_text(context) if page.uses_view and context.view.period.name != "all" else "all of the store"
+    days = period_text(context) if page.uses_view and context.view.period.name != "all" else "the whole store"
     unpriced = show.plural(figures.requests_unpriced, "request") if figures.requests_unpriced else ""
     behind = found is not None and found.complete_us < found.newest_us
     return Surroundings(

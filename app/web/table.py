@@ -60,7 +60,8 @@ class Streamed:
 class Table:
     """One table: `caption` says what it holds, `frame_note` what it leaves out; `total` is its last row.
 
-    Where a page shows a part of a long list, `stream` gives its twins the rows of all of it, at most so many.
+    A `stacked` one shows each row as a block of named values on a phone, the numbers first. Where a page shows a part
+    of a long list, `stream` gives its twins the rows of all of it, at most so many.
     """
 
     name: str
@@ -70,6 +71,7 @@ class Table:
     total: tuple[Cell, ...] = ()
     frame_note: str = ""
     empty: str = "Nothing here."
+    stacked: bool = False
     stream: Callable[[Context, int], Streamed] | None = None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -136,3 +137,23 @@ def test_a_run_at_work_shows_how_long_it_takes_so_far(workshop: Company, reader:
     html = reader.get("/jobs").text
     assert "Running" in html
     assert "1 min 30 s <small>so far</small>" in html
+
+
+def test_a_job_that_looks_first_says_so_instead_of_never(reader: TestClient, workshop: Company) -> None:
+    assert workshop.deps.commands.jobs is not None
+    desk = workshop.deps.commands.jobs
+    looking = replace(desk.jobs[2], name="inbox", title="Take in logs", rule="every 2 s", has_work=lambda: False)
+    schedules.ensure(workshop.deps.control, [("inbox", "every 2 s")], zone="UTC", now_us=NOW_US)
+    commands = replace(workshop.deps.commands, jobs=replace(desk, jobs=(looking, *desk.jobs)))
+    deps = replace(workshop.deps, commands=commands)
+    with TestClient(create_app(deps), base_url="http://127.0.0.1") as opened:
+        html = opened.get("/jobs").text
+        assert "nothing to do yet" in html
+        assert "looks every 2 s; only a look that finds work is a run" in html
+        with deps.warehouse.writing() as session:
+            session.connection.execute(
+                "INSERT INTO ingest_ledger SELECT 'a', 'litellm', 'f', 'file', 0, 0, 0, 0, 0, 0, 0, 0, 0, true, true, "
+                "1, 1, 0, 0, 0, 0, $at",
+                {"at": NOW_US - DAY_US},
+            )
+        assert "logs were last taken in 17 Nov 2026 12:06" in opened.get("/jobs").text

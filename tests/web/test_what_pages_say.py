@@ -52,7 +52,7 @@ def test_the_window_of_a_sum_is_named_beside_it(client: TestClient) -> None:
     assert "of the plan's own window, 21 Oct – 18 Nov 2026 (28 days) (3 open findings in the plan" in spend
     assert "4 Nov" not in spend.partition("Tokens priced")[2].partition("of")[0]
     assert re.search(r"Tokens priced 9\d\.\d% of 22 Oct – 18 Nov 2026, \d+ requests without a price", spend)
-    assert re.search(r"Tokens priced 9\d\.\d% of all of the store, \d+ requests without a price", savings)
+    assert re.search(r"Tokens priced 9\d\.\d% of the whole store, \d+ requests without a price", savings)
 
 
 def test_findings_in_the_plan_and_beside_it_are_counted_apart(client: TestClient) -> None:

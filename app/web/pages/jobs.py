@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from app.analysis.intake import intake
 from app.control import job_runs, schedules
 from app.core.errors import UsageError
 from app.core.view import zone_info
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from app.web.cells import Tone
 
 PATH: Final = "/jobs"
+INBOX: Final = "inbox"
 OF_EACH: Final = 8
 OF_ONE: Final = 200
 LINES_SHOWN: Final = 240
@@ -100,6 +102,7 @@ def _form(job: Job, schedule: Schedule) -> JobForm:
 def _jobs_table(
     context: Context, jobs: tuple[Job, ...], standing: Mapping[str, Schedule], last: Mapping[str, JobRun]
 ) -> Table:
+    taken_us = max((item.last_us for item in intake(context.session)), default=None)
     return Table(
         "jobs",
         "What runs when",
@@ -108,23 +111,42 @@ def _jobs_table(
             Column("schedule", "Schedule", width="mid"),
             Column("zone", "Zone", width="tight"),
             Column("next_run", "Next run", width="tight"),
-            Column("last_run", "Last run", width="tight"),
+            Column("last_run", "Last run", width="label"),
             Column("duration_us", "Took", "number"),
             Column("state", "State", width="tight"),
             Column("error", "Error", width="wide"),
         ),
-        tuple(_job_row(context, job, standing[job.name], last.get(job.name)) for job in jobs if job.name in standing),
+        tuple(
+            _job_row(context, job, standing[job.name], last.get(job.name), taken_us)
+            for job in jobs
+            if job.name in standing
+        ),
+        stacked=True,
         empty="The service has not begun yet.",
     )
 
 
-def _job_row(context: Context, job: Job, schedule: Schedule, last: JobRun | None) -> tuple[Cell, ...]:
+def _last_run(context: Context, job: Job, schedule: Schedule, last: JobRun | None, taken_us: int | None) -> Cell:
+    """When a job ran last. One that looks for work first leaves no run where there was none, and says so."""
+    looks = schedule.enabled and job.has_work is not None
+    note = f"looks {_in_words(schedule.rule).lower()}; only a look that finds work is a run" if looks else ""
+    if last is not None:
+        return Cell(show.iso_moment(last.started_us), show.moment(last.started_us, context.zone), note=note)
+    if job.name == INBOX and taken_us is not None:
+        taken = f"logs were last taken in {show.moment(taken_us, context.zone)}"
+        return Cell(None, "no run of its own yet", note=f"{note}; {taken}" if note else taken)
+    return Cell(None, "nothing to do yet" if looks else "never", note=note)
+
+
+def _job_row(
+    context: Context, job: Job, schedule: Schedule, last: JobRun | None, taken_us: int | None
+) -> tuple[Cell, ...]:
     return (
         cells.text(job.title, href=context.url(PATH, keys={"job": job.name})),
         Cell(schedule.rule, _in_words(schedule.rule)),
         cells.text(schedule.zone),
         _next(context, schedule),
-        Cell(None, "never") if last is None else cells.moment(last.started_us, context.zone),
+        _last_run(context, job, schedule, last, taken_us),
         _took(context, last),
         _state(last),
         _error(last),
@@ -216,7 +238,7 @@ def _runs_table(context: Context, jobs: Mapping[str, Job], chosen: str) -> Table
         ),
         tuple(_run_row(context, jobs, run) for run in rows),
         frame_note=note,
-        empty="No job has run yet.",
+        empty="No job has had anything to do yet.",
     )
 
 

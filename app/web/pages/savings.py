@@ -191,6 +191,7 @@ def _findings_table(context: Context, scale: Scale, items: tuple[Finding, ...], 
             for item in items
         ),
         frame_note=GRADE_NOTE,
+        stacked=True,
         empty=_none(status),
     )
 
@@ -216,6 +217,7 @@ def _potential_table(context: Context, scale: Scale, items: tuple[Finding, ...])
             for item in items
         ),
         frame_note="These need evidence from your own traffic before they count.",
+        stacked=True,
     )
 
 
@@ -316,6 +318,7 @@ def _levers_table(plan: PlanResult) -> Table:
             Column("facts", "What it looked at"),
         ),
         tuple(rows),
+        stacked=True,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from app.analysis import coverage as covered
@@ -69,6 +69,7 @@ def build(context: Context) -> Content:
         ),
         tables=(
             _sources_table(context, sources, taken),
+            _records_table(context, sources, taken),
             _unpriced_table(unpriced),
             _reasons_table(context),
             _rejected_table(context),
@@ -84,7 +85,6 @@ def _sources_table(context: Context, sources: tuple[SourceFreshness, ...], taken
     everything = views.View(period=views.period("all", context.view.period.zone, context.now_us))
     rows = []
     for item in sources:
-        counts = taken.get(item.source)
         filtered = views.View(everything.period, filters=(views.Filter("is", "source", (item.source,)),))
         late = item.last_us is not None and context.now_us - item.last_us > STALE_US
         rows.append(
@@ -98,11 +98,7 @@ def _sources_table(context: Context, sources: tuple[SourceFreshness, ...], taken
                     tone="worse" if late else "",
                 ),
                 cells.count(item.requests, href=context.url("/requests", filtered)),
-                cells.count(None if counts is None else counts.files),
-                cells.count(None if counts is None else counts.read),
-                cells.count(None if counts is None else counts.merged + counts.updated),
-                cells.count(None if counts is None else counts.benign),
-                cells.count(None if counts is None else counts.rejected),
+                *_records(taken.get(item.source)),
                 cells.count(item.undated),
                 cells.count(item.requests_unpriced),
                 Cell(usd_text(item.cost_pusd), show.money(item.cost_pusd)),
@@ -117,11 +113,7 @@ def _sources_table(context: Context, sources: tuple[SourceFreshness, ...], taken
             Column("format", "Format", width="tight"),
             Column("complete_to", "Complete to", width="mid"),
             Column("requests", "Requests", "number"),
-            Column("files", "Files", "number"),
-            Column("records_read", "Records read", "number", "Lines or objects; several can belong to one request"),
-            Column("records_known", "Known before", "number", "Records of a request that was already here"),
-            Column("records_no_request", "No request", "number", "Records that are no request: user lines, summaries"),
-            Column("rejected", "Rejected", "number", "Records that could not be read"),
+            *(replace(column, twin_only=True) for column in RECORDS),
             Column("undated", "Undated", "number", "Requests without a time: they stand in no calendar day"),
             Column("unpriced", "Unpriced", "number", "Requests of which a part or all has no price"),
             Column("cost_usd", "Cost", "number"),
@@ -129,6 +121,39 @@ def _sources_table(context: Context, sources: tuple[SourceFreshness, ...], taken
         ),
         tuple(rows),
         empty="No source yet.",
+        stacked=True,
+    )
+
+
+RECORDS: Final = (
+    Column("files", "Files", "number"),
+    Column("records_read", "Records read", "number", "Lines or objects; several can belong to one request"),
+    Column("records_known", "Known before", "number", "Records of a request that was already here"),
+    Column("records_no_request", "No request", "number", "Records that are no request: user lines, summaries"),
+    Column("rejected", "Rejected", "number", "Records that could not be read"),
+)
+
+
+def _records(counts: Intake | None) -> tuple[Cell, ...]:
+    if counts is None:
+        return tuple(cells.count(None) for _ in RECORDS)
+    known = counts.merged + counts.updated
+    return tuple(cells.count(n) for n in (counts.files, counts.read, known, counts.benign, counts.rejected))
+
+
+def _records_table(context: Context, sources: tuple[SourceFreshness, ...], taken: Mapping[str, Intake]) -> Table:
+    rows = []
+    for item in sources:
+        counts = taken.get(item.source)
+        last_us = None if counts is None else counts.last_us
+        rows.append((cells.text(item.source), *_records(counts), cells.moment(last_us, context.zone)))
+    return Table(
+        "records",
+        "What was read",
+        (Column("source", "Source", width="mid"), *RECORDS, Column("last_taken", "Last taken in", width="tight")),
+        tuple(rows),
+        empty="No source yet.",
+        stacked=True,
     )
 
 
