@@ -47,7 +47,10 @@ def state_text(job: Job, status: str | None = None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How far a job is, every value as it is shown; `answered` and `total` draw the bar."""
+    """How far a job is, every value as it is shown.
+
+    `answered` of `total` draw the bar: what is worked off, in the end what succeeded.
+    """
 
     state: str
     note: str
@@ -81,7 +84,7 @@ def standing(view: JobView) -> Standing:
         failed=show.count(counts.failed),
         expired=show.count(counts.expired),
         cancelled=show.count(counts.cancelled),
-        answered=view.done,
+        answered=counts.succeeded if job.state == "settled" else view.done,
         at_provider=sent,
         total=counts.total,
         ended=job.state == "settled",

@@ -135,6 +135,7 @@ def test_a_job_is_scheduled_for_tonight_and_cancelled_without_cost(reader: Reade
     said = reader.text(f"/batch/jobs/{job_id}")
     assert "Cancelled 5 of 5 requests have ended." in said
     assert "batch_cancelled" in said
+    assert "Charged $0.00 Nothing was sent" in said
     assert reader.office.asked == 2
 
 

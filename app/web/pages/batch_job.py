@@ -81,7 +81,8 @@ def build(context: Context) -> Content:
             live=not settled,
             reading=_reading(context, view, worth),
             events=f"/batch/jobs/{job.id}/events",
-            error=job.error or "",
+            # In the end the reasons stand in a table of their own.
+            error="" if settled else job.error or "",
             warning=job.warning or "",
             can_cancel=not settled and job.cancel_us is None,
             cancel_note=_cancel_note(view),
@@ -109,11 +110,22 @@ def _reading(context: Context, view: JobView, worth: Worth) -> str:
 
 def _figures(view: JobView, worth: Worth) -> tuple[Figure, ...]:
     cost = words.estimated(view.job.estimate)
-    off = words.discount_share(worth)
-    priced = f"{show.plural(worth.unpriced, 'request')} without a price" if worth.unpriced else ""
     return (
         Figure("Requests", show.count(view.counts.total), show.plural(view.job.bytes, "byte")),
         Figure("Estimated", cost.text, cost.note or "before it was sent"),
+        *_money(view, worth),
+    )
+
+
+def _money(view: JobView, worth: Worth) -> tuple[Figure, Figure]:
+    """What was charged and what that saved; a job of which nothing was ever sent is known to cost nothing."""
+    if view.job.state == "settled" and all(part.submitted_us is None for part in view.parts):
+        return Figure("Charged", show.money(0), "Nothing was sent"), Figure(
+            "Discount received", "–", "Nothing was sent"
+        )
+    off = words.discount_share(worth)
+    priced = f"{show.plural(worth.unpriced, 'request')} without a price" if worth.unpriced else ""
+    return (
         Figure(
             "Charged",
             show.unit_money(worth.charged_pusd),
