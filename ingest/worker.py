@@ -149,7 +149,7 @@ def why_unknown(chunk: Chunk) -> str:
     try:
         look_at(Path(chunk.path))
     except InputError as error:
-        return str(error)
+        return str(error).replace(chunk.path, chunk.file)  # under the name that its owner knows
     return "the layout is none that Halve knows; see what it finds with `halve inspect`, or say --format or --map"
 
 

@@ -70,7 +70,7 @@ def analyze(
 
 def nothing_read(paths: Sequence[str], problems: Sequence[str]) -> str:
     """Why logs gave no request, and what to do."""
-    reasons = f" First problem: {problems[0]}." if problems else ""
+    reasons = f" First problem: {problems[0].rstrip('.')}." if problems else ""
     return (
         f"No request could be read from {', '.join(paths)}.{reasons} "
         "Run `halve inspect` on it: it shows each rejected record with its reason and proposes a column map."

@@ -91,6 +91,9 @@ def test_an_upload_is_gone_once_it_was_read_and_its_rows_show_the_given_name(run
         ("my calls.jsonl", "upload"),
         ("no log.jsonl", "upload"),
     ]
+    assert not [
+        reason for (reason,) in rows(runtime, "SELECT reason FROM quarantine") if str(runtime.data_dir) in reason
+    ]
 
 
 def test_in_mode_none_nothing_of_an_upload_is_left_in_the_data_folder(runtime: Runtime) -> None:
