@@ -85,6 +85,30 @@ def known_sum(values: Any) -> int | None:
     return sum(known) if known else None
 
 
+def added(parts: Sequence[Figures]) -> Figures:
+    """The sums of sets of requests that share none: what is unknown in all of them stays unknown."""
+    if not parts:
+        return Figures(0)
+    return figures_of([known_sum(row) for row in zip(*(_measured(part) for part in parts), strict=True)])
+
+
+def _measured(figures: Figures) -> tuple[int | None, ...]:
+    """The sums in the order of MEASURES."""
+    return (
+        figures.requests,
+        *(figures.tokens.get(name) for name in TOKEN_CLASSES),
+        *(figures.parts.get(name) for name in COST_PARTS),
+        figures.cost_pusd,
+        figures.paid_pusd,
+        figures.list_pusd,
+        figures.reported_pusd,
+        figures.requests_priced,
+        figures.requests_unpriced,
+        figures.tokens_all,
+        figures.tokens_priced,
+    )
+
+
 def figures_of(row: Sequence[Any]) -> Figures:
     """Figures from one result row whose columns are MEASURES."""
     value = {name: None if cell is None else int(cell) for name, cell in zip(MEASURES, row, strict=True)}

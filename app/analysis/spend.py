@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 import polars as pl
 
 from app.analysis.days import EVERYTHING, HOUR_US, Day, Hour, local_days, local_hours
-from app.analysis.figures import Figures, figures_of, known_sum
+from app.analysis.figures import Figures, added, figures_of, known_sum
 from app.analysis.scope import column, spend_scope
 from app.core.errors import UsageError
 from app.core.view import Period, View
@@ -113,13 +113,14 @@ def ranking(session: Session, view: View, *, by: str | None = None, top: int = 1
     scope = spend_scope(session, view, dimension)
     rows = session.rows("spend.ranking", _ordered(scope, dimension, order), top=top, **scope.range)
     ranked = tuple(RankRow(str(row[0]), figures_of(row[2:])) for row in rows if row[0] is not None)
-    rest = next((row for row in rows if row[0] is None), None)
+    rest = next((figures_of(row[2:]) for row in rows if row[0] is None), None)
+    other_n = next((int(row[1]) for row in rows if row[0] is None), 0)
     return Ranking(
         dimension,
         ranked,
-        None if rest is None else figures_of(rest[2:]),
-        0 if rest is None else int(rest[1]),
-        totals(session, view),
+        rest,
+        other_n,
+        added([*(row.figures for row in ranked), *([] if rest is None else [rest])]),
     )
 
 

@@ -126,17 +126,21 @@ class Frame:
 def surroundings(context: Context, page: Page, content: Content) -> Surroundings:
     """How far the logs go and how much of what the page is about has a price, over one named period."""
     found = covered.reach_of(context.session)
-    figures = content.figures or spend.totals(context.session, _shown_view(context, page))
+    known = content.figures
+    share, without = (
+        (known.priced_share, known.requests_unpriced)
+        if known is not None
+        else covered.priced(context.session, _shown_view(context, page))
+    )
     days = period_text(context) if page.uses_view and context.view.period.name != "all" else "the whole store"
-    unpriced = show.plural(figures.requests_unpriced, "request") if figures.requests_unpriced else ""
     behind = found is not None and found.complete_us < found.newest_us
     return Surroundings(
         complete_to="no request yet" if found is None else show.moment(found.complete_us, context.zone),
         slowest=found.slowest if found is not None and behind else "",
         newest=show.moment(found.newest_us, context.zone) if found is not None and behind else "",
         silent="" if found is None else ", ".join(found.silent),
-        priced=show.percent(figures.priced_share),
-        unpriced=f"{unpriced} without a price" if unpriced else "",
+        priced=show.percent(share),
+        unpriced=f"{show.plural(without, 'request')} without a price" if without else "",
         days=days,
     )
 

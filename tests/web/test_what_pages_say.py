@@ -14,10 +14,14 @@ from dashboard_company import DAY_US, NOW_US, company, requests
 from starlette.testclient import TestClient
 
 from app.analysis import requests as listed
-from app.analysis.coverage import reach
+from app.analysis import spend
+from app.analysis.coverage import priced, reach
+from app.analysis.figures import Figures
+from app.core.view import DIMENSIONS, Filter, View, period, replace_period
 from app.web.server import create_app
 
 if TYPE_CHECKING:
+    from dashboard_company import Company
     from pytest import MonkeyPatch  # noqa: PT013  a type
 
 
@@ -62,6 +66,19 @@ def test_findings_in_the_plan_and_beside_it_are_counted_apart(client: TestClient
 def test_a_finding_whose_figures_are_equal_says_why(client: TestClient) -> None:
     assert "equal here, because no other lever" in client.get("/savings/f0support").text
     assert "equal here" not in client.get("/savings/f3extract").text
+
+
+@pytest.mark.parametrize("by", DIMENSIONS)
+def test_rows_and_their_rest_add_up_to_what_is_asked_at_once(open_company: Company, by: str) -> None:
+    now = period("all", "Europe/Berlin", NOW_US)
+    for view in (View(now), View(now, filters=(Filter("is", "feature", ("unassigned",)),))):
+        with open_company.deps.warehouse.session() as session:
+            whole = spend.totals(session, view)
+            for top in (0, 1, 2, 1000):
+                assert spend.ranking(session, view, by=by, top=top).total == whole
+            assert priced(session, view) == (whole.priced_share, whole.requests_unpriced)
+            nothing = replace_period(view, period("2020-01", "Europe/Berlin", NOW_US))
+            assert spend.ranking(session, nothing, by=by).total == spend.totals(session, nothing) == Figures(0)
 
 
 def test_the_data_is_complete_to_where_the_slowest_live_source_ends() -> None:
