@@ -48,6 +48,44 @@ def test_a_page_is_accessible_silent_and_fits(visit: Callable, screen: str, path
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+BROKEN_WORDS = r"""() => {
+  const broken = [];
+  const walk = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT);
+  while (walk.nextNode()) {
+    const node = walk.currentNode, around = node.parentElement;
+    if (!around.offsetParent || around.closest('svg, code, pre')) continue;
+    for (const word of node.data.matchAll(/[A-Za-z_]{2,20}/g)) {
+      const range = document.createRange();
+      range.setStart(node, word.index);
+      range.setEnd(node, word.index + word[0].length);
+      const lines = [...range.getClientRects()].filter(box => box.width > 0).map(box => Math.round(box.top));
+      if (new Set(lines).size > 1) broken.push(word[0]);
+    }
+  }
+  return broken;
+}"""
+
+
+@pytest.mark.parametrize("screen", ["light", "phone"])
+def test_no_word_is_broken_inside(visit: Callable, screen: str) -> None:
+    window = visit(screen)
+    for path in ("/", "/requests", "/savings", "/savings/f1search", "/sources", "/jobs"):
+        page = window.open(path)
+        assert (path, page.evaluate(BROKEN_WORDS)) == (path, [])
+
+
+def test_a_phone_shows_what_a_finding_is_worth_without_a_sideways_scroll(visit: Callable) -> None:
+    page = visit("phone").open("/savings")
+    amounts = page.locator("table.stacked td[data-label='Share of the plan']")
+    assert amounts.count() == 3
+    for amount in amounts.all():
+        box = amount.bounding_box()
+        assert 0 <= box["x"] < box["x"] + box["width"] <= 390
+    page = visit().open("/sources")
+    cut = "() => [...document.querySelectorAll('.scroll')].filter(e => e.scrollWidth > e.clientWidth).length"
+    assert page.evaluate(cut) == 0
+
+
 @pytest.mark.parametrize("path", ["/", "/savings"])
 @pytest.mark.usefixtures("browser_libraries")
 def test_charts_are_drawn_where_the_browser_libraries_are_there(visit: Callable, path: str) -> None:
