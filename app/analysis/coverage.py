@@ -99,7 +99,7 @@ def coverage(session: Session, view: View) -> Coverage:
 
 def priced(session: Session, view: View) -> tuple[float | None, int]:
     """Share of the tokens of a view that have a whole price (None without tokens), and its requests that have none."""
-    scope = spend_scope(session, view, "source")
+    scope = spend_scope(session, view, "feature")
     row = session.rows("spend.coverage", {"facts": scope.relation}, **scope.range)[0]
     requests, tokens, requests_priced, tokens_priced = (int(cell) for cell in row[:4])
     return (tokens_priced / tokens if tokens else None), requests - requests_priced
