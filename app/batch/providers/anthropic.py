@@ -60,15 +60,20 @@ def connect(account: Account) -> Iterator[Connection]:
 def _submit(api: Api[Anthropic], path: Path, _mark: Mark) -> Standing:
     with path.open("rb") as stream:
         requests = [OBJECT.decode(line) for line in stream]
-    with api.words("Creating the batch", creates=True):
-        return _standing(api.client.messages.batches.create(requests=requests))  # type: ignore[arg-type]  # as given
+    from anthropic.types.messages import MessageBatch
+
+    what = "Creating the batch"
+    with api.words(what, creates=True):
+        made = api.client.messages.batches.create(requests=requests)  # type: ignore[arg-type]  # as given
+    return _standing(api.expect(made, MessageBatch, what, creates=True))
 
 
 def _find(api: Api[Anthropic], mark: Mark) -> list[Standing]:
     """Batches of the right size and age, oldest first. The list comes newest first."""
     found = []
-    with api.words("Listing the batches"):
-        for batch in api.client.messages.batches.list(limit=PAGE):
+    what = "Listing the batches"
+    with api.words(what):
+        for batch in api.listed(lambda: api.client.messages.batches.list(limit=PAGE), what):
             if _us(batch.created_at) < mark.since_us - CLOCKS_APART_US:
                 break
             if _size(batch) == mark.items:
@@ -77,8 +82,11 @@ def _find(api: Api[Anthropic], mark: Mark) -> list[Standing]:
 
 
 def _poll(api: Api[Anthropic], batch_id: str) -> Standing:
-    with api.words(f"Asking for batch {batch_id}"):
-        return _standing(api.client.messages.batches.retrieve(batch_id))
+    from anthropic.types.messages import MessageBatch
+
+    what = f"Asking for batch {batch_id}"
+    with api.words(what):
+        return _standing(api.expect(api.client.messages.batches.retrieve(batch_id), MessageBatch, what))
 
 
 def _results(api: Api[Anthropic], standing: Standing) -> Iterator[bytes]:

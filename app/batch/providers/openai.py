@@ -61,10 +61,14 @@ def connect(account: Account) -> Iterator[Connection]:
 
 
 def _submit(api: Api[OpenAI], path: Path, mark: Mark) -> Standing:
+    from openai.types import Batch, FileObject
+
     # An upload alone costs nothing: only making the batch must never happen twice.
-    with api.words("Uploading the batch file"), path.open("rb") as stream:
+    what = "Uploading the batch file"
+    with api.words(what), path.open("rb") as stream:
         name = f"halve-{mark.fingerprint[:16]}.jsonl"
-        file = api.client.files.create(file=(name, stream, "application/jsonl"), purpose="batch")
+        sent = api.client.files.create(file=(name, stream, "application/jsonl"), purpose="batch")
+    file = api.expect(sent, FileObject, what)
     with api.words("Creating the batch", creates=True):
         batch = api.client.batches.create(
             completion_window="24h",
@@ -72,14 +76,15 @@ def _submit(api: Api[OpenAI], path: Path, mark: Mark) -> Standing:
             input_file_id=file.id,
             metadata={"halve_job": mark.job, "halve_part": str(mark.part), "halve_mark": mark.fingerprint},
         )
-    return _standing(batch)
+    return _standing(api.expect(batch, Batch, "Creating the batch", creates=True))
 
 
 def _find(api: Api[OpenAI], mark: Mark) -> list[Standing]:
     """The list comes newest first; what is older than the intent cannot be ours."""
     found = []
-    with api.words("Listing the batches"):
-        for batch in api.client.batches.list(limit=PAGE):
+    what = "Listing the batches"
+    with api.words(what):
+        for batch in api.listed(lambda: api.client.batches.list(limit=PAGE), what):
             if batch.created_at < mark.since_us // 1_000_000 - CLOCKS_APART_S:
                 break
             if (batch.metadata or {}).get("halve_mark") == mark.fingerprint:
@@ -88,8 +93,11 @@ def _find(api: Api[OpenAI], mark: Mark) -> list[Standing]:
 
 
 def _poll(api: Api[OpenAI], batch_id: str) -> Standing:
-    with api.words(f"Asking for batch {batch_id}"):
-        return _standing(api.client.batches.retrieve(batch_id))
+    from openai.types import Batch
+
+    what = f"Asking for batch {batch_id}"
+    with api.words(what):
+        return _standing(api.expect(api.client.batches.retrieve(batch_id), Batch, what))
 
 
 def _results(api: Api[OpenAI], standing: Standing) -> Iterator[bytes]:

@@ -16,9 +16,10 @@ import httpx2
 from app.batch.provider import BusyError, RefusedError, UnclearError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 C = TypeVar("C")
+T = TypeVar("T")
 
 TIMEOUT: Final = httpx2.Timeout(connect=10.0, read=120.0, write=120.0, pool=10.0)
 SPENT: Final = ("insufficient_quota", "billing_hard_limit_reached", "enforced_spend_limit_reached")
@@ -39,6 +40,28 @@ class Api(Generic[C]):
             yield
         except (self.error, httpx2.HTTPError) as error:
             raise _translated(error, what, creates=creates) from error
+
+    def expect(self, answer: object, kind: type[T], what: str, *, creates: bool = False) -> T:
+        """The answer as what it should be: the SDKs hand on the text of an answer that is no JSON as a plain str.
+
+        Raises:
+            UnclearError: it is something else, and the call creates something. BusyError: it is something else.
+        """
+        if isinstance(answer, kind):
+            return answer
+        told = f"{what}: the answer was no {kind.__name__} but {type(answer).__name__}"
+        raise UnclearError(told) if creates else BusyError(told)
+
+    def listed(self, ask: Callable[[], T], what: str) -> T:
+        """The first page of a list. Over a text where a page should be, the SDKs fall with an AttributeError.
+
+        Raises:
+            BusyError: the answer was no page.
+        """
+        try:
+            return ask()
+        except AttributeError as error:
+            raise BusyError(f"{what}: the answer was no list") from error
 
 
 def _translated(error: Exception, what: str, *, creates: bool) -> Exception:
