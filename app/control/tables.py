@@ -314,3 +314,36 @@ api_batches = Table(
     Column("error_file_id", String(40)),
     Index("ix_api_batches_created_us", "created_us"),
 )
+
+budgets = Table(
+    "budgets",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("name", String(200), nullable=False),
+    Column("amount_usd", String(40), nullable=False),  # decimal text: pico-USD of large budgets pass 64 bits
+    Column("every", String(8), nullable=False),
+    Column("anchor", Integer, nullable=False),  # day of the month, or of the week (0 is Monday); 0 for days
+    Column("zone", String(64), nullable=False),
+    Column("dimension", String(32)),  # with value: what it covers; neither: everything
+    Column("value", Text),
+    Column("thresholds", Text, nullable=False),  # per cent, rising, separated by spaces
+    Column("forecast", Boolean, nullable=False),  # whether a forecast above the amount is told too
+    Column("created_us", BigInteger, nullable=False),
+    Column("changed_us", BigInteger, nullable=False),  # when it last changed what it measures
+    Column("removed_us", BigInteger),
+    CheckConstraint("every IN ('day', 'week', 'month')", name="every"),
+)
+
+budget_alerts = Table(
+    "budget_alerts",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("budget_id", Integer, ForeignKey("budgets.id", ondelete="CASCADE"), nullable=False),
+    Column("basis", String(32), nullable=False),  # what the budget measured then: an edit arms it anew
+    Column("period", String(10), nullable=False),  # first local day
+    Column("threshold", String(16), nullable=False),  # per cent, or forecast
+    Column("carrier_id", Integer),  # the alert whose message told of this one too
+    Column("facts", Text),  # JSON, what the message says; none where this one has no message of its own
+    Column("at_us", BigInteger, nullable=False),
+    UniqueConstraint("budget_id", "basis", "period", "threshold"),
+)
