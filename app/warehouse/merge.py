@@ -238,6 +238,9 @@ def _store(session: Session, taken: pl.DataFrame, arrivals: Arrivals, renamed: p
         session.register("replaced", replaced.select("request_key", "brings_prompt"))
         session.execute("ingest.delete_replaced")
         session.unregister("replaced")
+    session.execute(
+        "pricing.charged", {"priced": "incoming_priced", "requests": "incoming", "into": "incoming_charged"}
+    )
     session.execute("ingest.insert_requests")
     session.execute("ingest.drop_table", {"table": "incoming_priced"})
     if parts.height:
