@@ -82,6 +82,9 @@ cursors = Table(
     Column("state", String(16), nullable=False, default="never"),
     Column("last_run_us", BigInteger),
     Column("error", Text),
+    Column("fresh_us", BigInteger),  # what began before has been asked for
+    Column("complete_us", BigInteger),  # what began before is in, late rows included
+    Column("records", BigInteger, nullable=False, default=0, server_default="0"),  # handed over, repeats included
     CheckConstraint("state IN ('never', 'running', 'ok', 'failed')", name="state"),
 )
 
