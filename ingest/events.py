@@ -27,7 +27,7 @@ def events(paths: Sequence[str | Path], *, exclude: Sequence[str] = ()) -> Itera
         for chunk in task.chunks:
             if chunk.format == UNKNOWN:
                 continue
-            parse = resolve_format(chunk.format, None).parse
+            parse = resolve_format(chunk.format, None).parser()
             for item in read_chunk(chunk):
                 if type(item) is not Record:
                     continue

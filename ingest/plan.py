@@ -17,7 +17,7 @@ from app.core.errors import InputError
 from app.core.hashing import hash64
 from ingest.connectors.files import written
 from ingest.event_groups import holds_events
-from ingest.formats import DETECTION_RECORDS, detect_format, generic_rows
+from ingest.formats import DETECTION_RECORDS, detect_format, format_named, generic_rows
 from ingest.lines import fast
 from ingest.opening import MAX_RECORD_BYTES, Shape, look_at
 from ingest.reader import read_chunk
@@ -116,9 +116,10 @@ class Plan:
             if base is not None:
                 yield base
             return
+        whole = self.choice.column_map is None and format_named(base.format).in_file is not None
         # With a column map everything is read: the ledger does not say by which map it was read before.
-        taken = [] if self.choice.column_map is not None else _standing(entries, base)
-        for chunk in _cut(base, taken):
+        taken = [] if whole or self.choice.column_map is not None else _standing(entries, base)
+        for chunk in _cut(base, taken, base.byte_to if whole else CHUNK_BYTES):
             if not self.growing:
                 yield chunk
             elif chunk.settled_to > chunk.byte_from:
@@ -238,27 +239,27 @@ def _standing(entries: list[Entry], base: Chunk) -> list[Entry]:
     return kept
 
 
-def _cut(base: Chunk, taken: list[Entry]) -> Iterator[Chunk]:
-    """The parts of a file of lines that were not taken, cut at line ends."""
+def _cut(base: Chunk, taken: list[Entry], most: int) -> Iterator[Chunk]:
+    """The parts of a file of lines that were not taken, cut at line ends after about `most` bytes."""
     at = line = 0
     with Path(base.path).open("rb", buffering=1 << 20) as file:
         for entry in [*taken, None]:
             until = base.byte_to if entry is None else entry.byte_from
             while at < until:
-                chunk = _next(file, base, at, until, line)
+                chunk = _next(file, base, at, until, line, most)
                 yield chunk
                 at, line = chunk.byte_to, chunk.line_to
             if entry is not None and entry.byte_to > at:
                 at, line = entry.byte_to, entry.line_to
 
 
-def _next(file: IO[bytes], base: Chunk, at: int, until: int, line: int) -> Chunk:
+def _next(file: IO[bytes], base: Chunk, at: int, until: int, line: int, most: int) -> Chunk:
     file.seek(at)
     lines = 0
     end = at
     last = b""
-    while end < until and end - at < CHUNK_BYTES:
-        last = file.read(min(1 << 20, until - end, CHUNK_BYTES - (end - at)))
+    while end < until and end - at < most:
+        last = file.read(min(1 << 20, until - end, most - (end - at)))
         if not last:
             break
         lines += last.count(b"\n")

@@ -24,9 +24,11 @@ from ingest.rows import Rows
 from ingest.shard import ChunkResult, Reject, ShardMeta, write_shard
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from ingest.formats.column_map import ColumnMap
+
+    Parse = Callable[[Any, Origin], Iterator[UsageEvent | Rejected]]
 
 
 TAIL_BYTES: Final = 256
@@ -80,10 +82,11 @@ class Worker:
                 tail_hash=tail_hash(chunk.path, chunk.settled_to),
                 complete=True,
             )
+            parse = None if chunk.format == UNKNOWN else self._format(chunk).parser()
             for item in self._items(chunk):
                 if not chunk.line_to:
                     result.line_to = item.line
-                self._take(shard, item, chunk, result)
+                self._take(shard, item, chunk, result, parse)
                 if shard.waiting_bytes >= BATCH_BYTES or len(shard.waiting) >= BATCH_EVENTS:
                     shard.print_waiting(self.prints)
                     if len(shard.rows) >= ROWS_PER_SHARD:
@@ -95,10 +98,12 @@ class Worker:
         written.append(write_shard(self.data_dir, shard.meta(), shard.rows.frames()))
         return written
 
-    def _take(self, shard: _Shard, item: Record | Broken, chunk: Chunk, result: ChunkResult) -> None:
+    def _take(
+        self, shard: _Shard, item: Record | Broken, chunk: Chunk, result: ChunkResult, parse: Parse | None
+    ) -> None:
         """Everything that one record gives, counted. A record that gives nothing is one benign outcome."""
         place = Origin(chunk.source, chunk.file, item.line)
-        if type(item) is not Record:
+        if type(item) is not Record or parse is None:
             assert isinstance(item, Broken)
             shard.reject(place, item.head, item.byte_from, Rejected(item.reason), result)
             return
@@ -108,7 +113,7 @@ class Worker:
             shard.take(value, place, raw, 0, result)
             return
         nth = -1
-        for nth, given in enumerate(self._format(chunk).parse(value, place)):
+        for nth, given in enumerate(parse(value, place)):
             if type(given) is Rejected:
                 shard.reject(place, raw, item.byte_from, given, result)
             else:

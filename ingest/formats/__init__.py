@@ -8,6 +8,7 @@ from app.core.errors import UsageError
 from ingest.formats import (
     anthropic_batch_results,
     claude_code,
+    codex_cli,
     generic_rows,
     langfuse,
     litellm_spend_logs,
@@ -31,6 +32,7 @@ FORMATS: Final[tuple[Format, ...]] = (
     litellm_spend_logs.FORMAT,
     langfuse.FORMAT,
     claude_code.FORMAT,
+    codex_cli.FORMAT,
     pi_sessions.FORMAT,
     prefix_hash_trace.FORMAT,
     text_trace.FORMAT,

@@ -41,6 +41,8 @@ class Format:
             every record stands alone.
         at_once: makes, for the lines of one chunk, a reader that gives the event of a line without decoding it for
             `parse`, or None where `parse` must look. None for formats without such a commonest shape.
+        in_file: makes a `parse` with a memory for the records of one file in order, for layouts whose records only
+            mean something one after another; such a file is always read whole. None where every record stands alone.
     """
 
     name: str
@@ -52,3 +54,8 @@ class Format:
     provider_logs: bool = True
     gather: Callable[[Iterable[tuple[int, Any]]], Iterator[tuple[int, Any]]] | None = None
     at_once: Callable[[], Callable[[bytes], UsageEvent | None]] | None = None
+    in_file: Callable[[], Callable[[Any, Origin], Iterator[UsageEvent | Rejected]]] | None = None
+
+    def parser(self) -> Callable[[Any, Origin], Iterator[UsageEvent | Rejected]]:
+        """What reads the records of one file from its first to its last."""
+        return self.parse if self.in_file is None else self.in_file()
