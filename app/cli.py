@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from ingest.formats.column_map import ColumnMap
     from ingest.pipeline import Progress
 
-LOCAL_CLAUDE_CODE = ("~/.claude/projects", "~/.config/claude/projects")
-
 
 class HalveGroup(click.Group):
     """Turns our errors into one message on standard error and an exit code."""
@@ -115,6 +113,7 @@ prices_option = click.option("--prices", metavar="FILE", help="Your own rates, l
 @path_options
 @prices_option
 @click.option("--claude-code", is_flag=True, help="Read the Claude Code sessions of this machine.")
+@click.option("--codex", is_flag=True, help="Read the Codex sessions of this machine.")
 @click.option("--zone", metavar="ZONE", help="Named time zone in which days are cut.")
 @json_option
 def analyze(
@@ -124,6 +123,7 @@ def analyze(
     column_map: str | None,
     prices: str | None,
     claude_code: bool,
+    codex: bool,
     zone: str | None,
     as_json: bool,
 ) -> None:
@@ -136,7 +136,7 @@ def analyze(
     from reports import analysis, terminal
 
     document = offline.analyze(
-        _with_local_logs(paths, claude_code=claude_code),
+        _with_local_logs(paths, claude_code=claude_code, codex=codex),
         _settings(zone=zone, prices=prices),
         exclude=exclude,
         format_name=format_name,
@@ -580,14 +580,14 @@ def _settings(**overrides: object) -> Settings:
     return settings
 
 
-def _with_local_logs(paths: tuple[str, ...], *, claude_code: bool) -> tuple[str, ...]:
-    if not claude_code:
-        return paths
-    found = [str(path) for name in LOCAL_CLAUDE_CODE if (path := Path(name).expanduser()).is_dir()]
-    if not found:
-        raise UsageError(
-            f"No Claude Code sessions found: neither of {', '.join(LOCAL_CLAUDE_CODE)} exists. Name the folder as PATH."
-        )
+def _with_local_logs(paths: tuple[str, ...], *, claude_code: bool, codex: bool) -> tuple[str, ...]:
+    from ingest.connectors import local_logs
+
+    found: list[str] = []
+    if claude_code:
+        found += local_logs.claude_code()
+    if codex:
+        found += local_logs.codex()
     return (*paths, *found)
 
 
