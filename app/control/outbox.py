@@ -16,7 +16,7 @@ from app.control.tables import outbox
 from app.core.errors import NotFoundError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from sqlalchemy import Engine
 
@@ -81,6 +81,26 @@ def add(
 
     A mail that is there already stays as it is, whatever became of it.
     """
+    try:
+        with engine.begin() as connection:
+            return queue(
+                connection, recipients, report=report, period=period, now_us=now_us, occasion=occasion, due_us=due_us
+            )
+    except sa.exc.IntegrityError:
+        return 0  # another process queued the same mails between the question and the answer
+
+
+def queue(
+    connection: sa.Connection,
+    recipients: Mapping[str, str],
+    *,
+    report: str,
+    period: str,
+    now_us: int,
+    occasion: str,
+    due_us: int | None,
+) -> int:
+    """As `add`, inside a transaction of the caller: the mails stand or fall with what caused them."""
     same = (outbox.c.report == report, outbox.c.period == period, outbox.c.occasion == occasion)
     values = {
         "report": report,
@@ -92,18 +112,14 @@ def add(
         "due_us": due_us,
         "next_try_us": now_us,
     }
-    try:
-        with engine.begin() as connection:
-            known = set(connection.scalars(sa.select(outbox.c.recipient).where(*same)))
-            new = [
-                {**values, "recipient": recipient, "message_id": message_id}
-                for recipient, message_id in recipients.items()
-                if recipient not in known
-            ]
-            if new:
-                connection.execute(sa.insert(outbox), new)
-    except sa.exc.IntegrityError:
-        return 0  # another process queued the same mails between the question and the answer
+    known = set(connection.scalars(sa.select(outbox.c.recipient).where(*same)))
+    new = [
+        {**values, "recipient": recipient, "message_id": message_id}
+        for recipient, message_id in recipients.items()
+        if recipient not in known
+    ]
+    if new:
+        connection.execute(sa.insert(outbox), new)
     return len(new)
 
 
@@ -197,3 +213,10 @@ def last_period(engine: Engine, report: str) -> str | None:
     with engine.connect() as connection:
         found: str | None = connection.scalar(query)
     return found
+
+
+def of_report(engine: Engine, report: str, occasions: Sequence[str]) -> list[Letter]:
+    """The mails of a report on some occasions, oldest first."""
+    query = sa.select(outbox).where(outbox.c.report == report, outbox.c.occasion.in_(occasions)).order_by(outbox.c.id)
+    with engine.connect() as connection:
+        return [Letter(*row) for row in connection.execute(query)]
