@@ -54,12 +54,15 @@ def column(dimension: str) -> str:
 
 
 def spend_scope(session: Session, view: View, *dimensions: str, period: Period | None = None) -> Scope:
-    """The relation for spend sums of a view by `dimensions`: spend_hour where it has them and cuts the period."""
+    """The relation for spend sums of a view by `dimensions`: spend_hour where it has them and cuts the period.
+
+    It holds the days that only a bill knows too; a single request's relation is `facts_scope`.
+    """
     chosen = period or view.period
     used = {*dimensions, *(item.dimension for item in view.filters)}
     for name in used:
         column(name)
-    base = facts_relation(used)
+    base = "attributed_spend_facts" if used & _ATTRIBUTED else "spend_facts"
     if not used & _FACTS_ONLY:
         base = _rolled(session, chosen) or base
     return Scope(_filtered(session, base, view.filters), chosen.from_us, chosen.to_us)

@@ -95,8 +95,14 @@ def whole_period(session: Session, zone: str) -> Period:
 
 
 def extent(session: Session) -> tuple[int, int] | None:
-    """First and last start of a request in microseconds UTC, None where no request has a time."""
+    """First and last start of a request, or day of a bill, in microseconds UTC; None where nothing has a time."""
     rows = session.once("spend.extent", lambda: session.rows("spend.extent"))
+    return None if not rows or rows[0][0] is None else (int(rows[0][0]), int(rows[0][1]))
+
+
+def request_extent(session: Session) -> tuple[int, int] | None:
+    """First and last start of a request alone in microseconds UTC: what can be analysed call by call."""
+    rows = session.rows("spend.request_extent")
     return None if not rows or rows[0][0] is None else (int(rows[0][0]), int(rows[0][1]))
 
 

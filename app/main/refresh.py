@@ -34,7 +34,7 @@ def attribute_and_sum(runtime: Runtime, zone: str, *, again: bool = False) -> No
 def analyse_window(runtime: Runtime, zone: str, *, days: int | None = None) -> PlanResult | None:
     """The plan of the last `days` days up to the newest request; None where no request has a time."""
     with runtime.warehouse.session() as session:
-        extent = spend.extent(session)
+        extent = spend.request_extent(session)
     if extent is None:
         return None
     first, last = extent

@@ -34,7 +34,7 @@ WITH sides AS (
         + 19 * cast(coalesce(other_pusd, 0) AS DECIMAL(38, 0))
         + 20 * cast(coalesce(cost_list_pusd, 0) AS DECIMAL(38, 0))
         + 21 * cast(coalesce(cost_reported_pusd, 0) AS DECIMAL(38, 0)) AS parts
-    FROM attributed_facts WHERE at_us >= $from_us AND at_us < $to_us
+    FROM attributed_spend_facts WHERE at_us >= $from_us AND at_us < $to_us
     UNION ALL
     SELECT
         at_us AS at_us,

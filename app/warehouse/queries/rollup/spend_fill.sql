@@ -28,7 +28,7 @@ SELECT
     cast(sum(cast(cost_list_pusd AS DECIMAL(38, 0))) AS BIGINT) AS cost_list_pusd,
     cast(sum(cast(cost_reported_pusd AS DECIMAL(38, 0))) AS BIGINT) AS cost_reported_pusd,
     max(last_us) AS last_us
-FROM attributed_facts
+FROM attributed_spend_facts
 WHERE at_us >= $from_us AND at_us < $to_us
 GROUP BY
     at_us - at_us % $bucket_us, source, cost_state, provider, account, model_id, feature,

@@ -17,7 +17,7 @@ SELECT
     coalesce(sum(tokens), 0) AS tokens,
     coalesce(sum(CASE WHEN cost_state IN ('priced', 'not_billed') THEN requests END), 0) AS requests_priced,
     coalesce(sum(CASE WHEN cost_state IN ('priced', 'not_billed') THEN tokens END), 0) AS tokens_priced,
-    coalesce(sum(CASE WHEN assigned_by IN ('template', 'none') THEN requests END), 0) AS untagged_requests,
-    coalesce(sum(CASE WHEN assigned_by IN ('template', 'none') THEN cost_pusd END), 0) AS untagged_pusd,
+    coalesce(sum(CASE WHEN assigned_by IN ('template', 'none', 'bill') THEN requests END), 0) AS untagged_requests,
+    coalesce(sum(CASE WHEN assigned_by IN ('template', 'none', 'bill') THEN cost_pusd END), 0) AS untagged_pusd,
     coalesce(sum(cost_pusd), 0) AS cost_pusd
 FROM rows_in

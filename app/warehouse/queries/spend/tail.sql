@@ -8,5 +8,5 @@ SELECT
     , tok_output, tok_reasoning, tok_output_audio, tok_output_image, input_pusd, cache_read_pusd
     , cache_write_pusd, output_pusd, reasoning_pusd, other_pusd, cost_pusd, cost_list_pusd, cost_reported_pusd
     , last_us
-FROM attributed_facts
+FROM attributed_spend_facts
 WHERE at_us >= $from_us AND at_us < $to_us
