@@ -81,6 +81,9 @@ def _head(console: Console, made: AnalysisDocument) -> None:
     if made.window.undated:
         parts.append(f"{count(made.window.undated)} without a time")
     console.print(_plain(" · ".join(parts)))
+    if made.requests and made.basis != "paid":
+        _say(console, "List-price value: Halve was not told how these tokens are billed. Keep the logs with")
+        _say(console, "`halve ingest`, then `halve sources billing NAME api|subscription|provisioned|free`.")
     if made.rejected_examples:
         for example in made.rejected_examples:
             _say(console, f"rejected: {example}")

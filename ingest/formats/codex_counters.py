@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from app.core.usage import UsageEvent
 from ingest.formats.fields import count, integer
 from ingest.formats.openai_usage import read_usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from app.core.usage import UsageEvent
 
 _NAMES: Final = (
     "input_tokens",

@@ -16,6 +16,7 @@ from app.analysis import spend
 from app.analysis.attribution import attribute
 from app.analysis.days import bucket_for, local_days
 from app.analysis.rules import load as attribution_rules
+from app.core.usage import INPUT_CLASSES
 from app.core.view import Period, View
 from app.pricing import pricefile
 from app.warehouse import rollup
@@ -128,9 +129,10 @@ class Outcome:
 
 
 def input_between(outcome: Outcome, from_us: int, to_us: int, zone: str) -> int:
-    """Input tokens of a range of time, as the pages answer it in that zone."""
+    """Input tokens of a range of time, cached ones included, as the pages answer it in that zone."""
     with outcome.warehouse.session() as session:
-        return spend.totals(session, View(Period("days", from_us, to_us, zone))).tokens.get("tok_input") or 0
+        counted = spend.totals(session, View(Period("days", from_us, to_us, zone))).tokens
+    return sum(counted.get(name) or 0 for name in INPUT_CLASSES)
 
 
 def input_by_day(outcome: Outcome, zone: str) -> dict[str, int]:

@@ -144,6 +144,7 @@ def test_every_case_is_driven_or_listed_with_its_reason() -> None:
 
 OWN_TESTS = {
     "LLMC-052": ("independent_of_file_order",),
+    "LLMC-056": ("by_day",),
     "LLMC-065": ("totals_must_be_finite",),
     "LLMC-070": ("peak_memory_extra_mb_below", "non_usage_lines"),
     "LLMC-073": ("literal_backslash_text_kept",),
@@ -182,7 +183,7 @@ def test_llmc_071_a_mark_at_the_start_costs_no_record_and_utf_16_is_refused_by_n
     assert "UTF-16" in refused["reason"]
 
 
-@pytest.mark.parametrize("name", ["LLMC-076", "LLMC-077"])
+@pytest.mark.parametrize("name", ["LLMC-056", "LLMC-076", "LLMC-077"])
 def test_days_are_cut_in_the_named_zone(name: str, tmp_path: Path) -> None:
     case = CASES[name]
     zone = case["minimal_input"]["timezone"]

@@ -17,6 +17,8 @@ from ingest.formats.format import Origin
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ingest.formats.format import Format
+
 pytestmark = pytest.mark.data
 
 FORMATS_OF_CASES = {
@@ -30,12 +32,12 @@ FORMATS_OF_CASES = {
     "litellm_spend_log": "litellm_spend_logs",
     "langfuse_observation": "langfuse",
     "langfuse_ingestion_batch": "langfuse",
+    "codex_rollout_jsonl": "codex_cli",
     "raw_jsonl": "",  # found by content
 }
 NOT_READ_YET = (
     ("otlp_json", "format not read yet"),
     ("gemini_generate_content", "format not read yet"),
-    ("codex_rollout_jsonl", "format not read yet"),
     ("bedrock_model_invocation_log", "format not read yet"),
     ("langchain_usage_metadata", "format not read yet"),
     ("cohere_rerank", "format not read yet"),
@@ -86,9 +88,15 @@ def items_of(given: dict[str, Any], records: list[Any]) -> list[UsageEvent | Rej
         found = detect_format(records)
         assert found is not None
         assert found.name == name, "the content is recognised without being told"
+    files = list(given["files"].values()) if "files" in given else [records]
+    return [item for one in files for item in items_of_file(form, one)]
+
+
+def items_of_file(form: Format, records: list[Any]) -> list[UsageEvent | Rejected]:
+    parse = form.parser()
     numbered = list(enumerate(records, 1))
     gathered = form.gather(numbered) if form.gather is not None else numbered
-    return [item for line, record in gathered for item in form.parse(record, Origin("case", "case.jsonl", line))]
+    return [item for line, record in gathered for item in parse(record, Origin("case", "case.jsonl", line))]
 
 
 def calls_of(items: list[UsageEvent | Rejected]) -> list[UsageEvent]:
