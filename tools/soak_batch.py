@@ -83,7 +83,8 @@ class Round:
         self.peer.works_s = 1.0
         self.peer.slow_s = 0.2
         self.peer.chance = {
-            "drop_before": 0.04, "500_before": 0.04, "drop_after": 0.1, "500_after": 0.1, "torn": 0.2, "cut": 0.2,
+            "drop_before": 0.04, "500_before": 0.04, "drop_after": 0.1, "500_after": 0.1,
+            "torn": 0.2, "cut": 0.2, "short": 0.2,
         }  # fmt: skip
         self.failed_once: set[str] = set()
         self.peer.fate = self.fate

@@ -30,7 +30,8 @@ class NotOursError(HalveError):
 def download(desk: Desk, connection: Connection, part: Part, standing: Standing, *, patient: bool) -> bool:
     """Bring the result lines of a batch to disk as they are; returns whether every line could be read.
 
-    A line that is no JSON means a download that was cut off: TornError while `patient`, else the line is left out.
+    A line that is no JSON, or fewer lines than the provider counts as done, means a download that was cut off: an item
+    without a line would be bought again. TornError while `patient`, else what is not there is left out.
 
     Raises:
         TornError, NotOursError; BusyError and RefusedError of the provider.
@@ -55,6 +56,11 @@ def download(desk: Desk, connection: Connection, part: Part, standing: Standing,
             if seq is not None and seq not in seen:
                 seen.add(seq)
                 stream.write(line + b"\n")
+        if len(seen) < (standing.done or 0):
+            if patient:
+                told = f"Batch {standing.batch_id} has {standing.done} results and {len(seen)} came."
+                raise TornError(f"{told} They are downloaded again.")
+            whole = False
     return whole
 
 

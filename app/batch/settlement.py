@@ -32,7 +32,7 @@ NO_RESULT: Final = "no_result"
 
 def poll(desk: Desk, provider: Provider, connection: Connection, job: Job, part: Part) -> None:
     """Ask where a batch stands; settle it at once where it has ended."""
-    standing = connection.poll(part.batch_id or "")
+    standing = _standing(connection, part)
     now_us = desk.now_us()
     if standing.ended is None:
         if job.cancel_us is not None and part.sure:
@@ -58,6 +58,14 @@ def poll(desk: Desk, provider: Provider, connection: Connection, job: Job, part:
     settle(desk, provider, connection, job, replace(part, state="settling", **changes), standing)
 
 
+def _standing(connection: Connection, part: Part) -> Standing:
+    """Where the batch of a part stands; an answer about another batch says nothing about this one."""
+    standing = connection.poll(part.batch_id or "")
+    if standing.batch_id != part.batch_id:
+        raise BusyError(f"Asked for batch {part.batch_id}, the answer was about {standing.batch_id}.")
+    return standing
+
+
 def _until_next_look_us(desk: Desk, age_us: int) -> int:
     """A young batch is looked at often, an old one every `poll_us`: small ones are done in seconds."""
     return min(desk.poll_us, max(YOUNG_US, age_us // 4))
@@ -68,7 +76,7 @@ def settle(
 ) -> None:
     """Bring the results of an ended batch home, charge them, and say what came of every item."""
     if not desk.files(job.id).received(part.number).is_file():
-        standing = standing or connection.poll(part.batch_id or "")
+        standing = standing or _standing(connection, part)
         if standing.ended == "failed" and not standing.files:
             _whole_batch_failed(desk, job, part, standing.problems)
             return

@@ -125,7 +125,7 @@ def test_results_are_matched_by_id_in_any_order(world, openai):
     assert found == [(f"row-{number}", number) for number in order]
 
 
-@pytest.mark.parametrize("trouble", ["torn", "cut", "500_before", "drop_before"])
+@pytest.mark.parametrize("trouble", ["torn", "cut", "short", "500_before", "drop_before"])
 def test_a_broken_download_is_repeated_and_nothing_is_lost_or_charged_twice(world, openai, trouble):
     openai.troubles["content"].extend([trouble] * 2)
     job = world.submit(chats(6), base_url=openai.url)
@@ -143,6 +143,34 @@ def test_a_line_that_stays_torn_costs_that_line_alone(world, openai):
     assert (view.counts.succeeded, view.counts.failed) == (2, 1)
     assert openai.calls["create"] == 1, "the torn answer may be paid: it is not bought again"
     assert world.results(job)[2]["error"]["code"] == "no_result"
+
+
+def test_results_that_never_come_whole_are_not_bought_again(world, openai):
+    openai.shuffle = False
+    openai.troubles["content"].extend(["short"] * 60)
+    job = world.submit(chats(3), base_url=openai.url)
+    view = world.until_settled(job, every_s=600)
+    assert (view.counts.succeeded, view.counts.failed) == (2, 1)
+    assert openai.calls["create"] == 1
+
+
+def test_an_answer_about_another_batch_settles_nothing(world, openai):
+    job = world.submit(chats(3), base_url=openai.url)
+    shown, crossed = openai.shown, []
+
+    def crosswise(batch):
+        told = shown(batch)
+        if openai.calls["retrieve"] == 1 and not crossed:
+            crossed.append(told)
+            return {**told, "id": "batch_other", "status": "failed"}
+        return told
+
+    world.advance(2)
+    openai.shown = crosswise
+    view = world.until_settled(job, every_s=20)
+    assert crossed
+    assert (view.job.outcome, view.counts.succeeded) == ("completed", 3)
+    assert openai.calls["create"] == 1
 
 
 def test_slow_bytes_are_waited_for(world, openai):
