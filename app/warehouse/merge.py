@@ -226,7 +226,7 @@ def _keeps_prompt(fuller: pl.Expr) -> pl.Expr:
 
 
 def _store(session: Session, taken: pl.DataFrame, arrivals: Arrivals, renamed: pl.DataFrame, pricer: Pricer) -> None:
-    session.register("incoming", taken.with_columns(cost_state=_known_state(), warnings=_own_warnings()))
+    session.register("incoming", taken.with_columns(cost_state=known_state(), warnings=own_warnings()))
     pricer.prepare(session, "incoming")
     pricer.price(session, "incoming", "incoming_priced")
     parts = _parts(session, taken, arrivals, renamed)
@@ -262,7 +262,7 @@ _UNREAD_SIDE: Final = (
 )
 
 
-def _known_state() -> pl.Expr:
+def known_state() -> pl.Expr:
     """What the record itself says of its cost: nothing was billed, or a whole side of its tokens is not known.
 
     An answer has a prompt, and a count that could not be read is no zero: the rest alone would be a wrong cost.
@@ -274,9 +274,9 @@ def _known_state() -> pl.Expr:
     return pl.when("not_billed").then(pl.lit("not_billed")).when(half).then(pl.lit("unknown"))
 
 
-def _own_warnings() -> pl.Expr:
-    """The warnings without those of an earlier pricing, which is done anew."""
-    kept = pl.col("warnings").str.split(" ").list.set_difference(list(PRICE_WARNINGS)).list.join(" ")
+def own_warnings() -> pl.Expr:
+    """The warnings without those of an earlier pricing, which is done anew; in the order they stand in."""
+    kept = pl.col("warnings").str.split(" ").list.filter(~pl.element().is_in(list(PRICE_WARNINGS))).list.join(" ")
     return pl.when(kept != "").then(kept)
 
 

@@ -153,6 +153,16 @@ class Warehouse:
                 # Also after a failure: whether a broken commit stands is known only once the files are open again.
                 self.generation += 1
 
+    @contextmanager
+    def trying(self) -> Iterator[Session]:
+        """A cursor inside a transaction of which nothing is ever kept: to see what a change would do."""
+        with self.session() as session:
+            session.connection.execute("BEGIN")
+            try:
+                yield session
+            finally:
+                _roll_back(session.connection)
+
     def _commit(self, session: Session) -> None:
         try:
             session.connection.execute("COMMIT")
