@@ -66,6 +66,7 @@ class Document:
         files: exact tables that travel along as CSV.
         notes: how the figures were come by.
         link: the page that shows the same figures.
+        kind: what the head of a mail calls it.
     """
 
     report: str
@@ -80,6 +81,7 @@ class Document:
     files: tuple[Table, ...]
     notes: tuple[str, ...]
     link: Link
+    kind: str = "weekly savings report"
 
 
 def clipped(text: str, most: int) -> str:

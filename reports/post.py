@@ -102,7 +102,7 @@ def queue_due(office: Office, now_us: int, due: Sequence[int] = ()) -> int:
     return sum(
         outbox.add(
             office.control,
-            _with_ids(office, office.recipients or (ARCHIVE_ONLY,)),
+            everybody(office),
             report=REPORT,
             period=week.name,
             now_us=now_us,
@@ -124,6 +124,11 @@ def queue_now(office: Office, week: weeks.Week, recipient: str, now_us: int) -> 
         now_us=now_us,
     )
     return made > 0
+
+
+def everybody(office: Office) -> dict[str, str]:
+    """Who gets what is sent by itself: each address, or the archive alone, with a new Message-ID."""
+    return _with_ids(office, office.recipients or (ARCHIVE_ONLY,))
 
 
 def _with_ids(office: Office, recipients: Sequence[str]) -> dict[str, str]:

@@ -17,6 +17,7 @@ from app.core.view import View
 from app.web import format as show
 from app.web.page import Link
 from app.web.plans import Scale
+from reports import budgets as budget_lines
 from reports import lateness, savings, spending
 from reports.document import Document, Figure, Section, clipped
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from zoneinfo import ZoneInfo
 
+    from app.analysis.budgets import BudgetLine, Standing
     from app.analysis.figures import Figures
     from app.core.view import Period
     from app.plan.result import PlanResult
@@ -63,12 +65,15 @@ def build(
     plan: PlanResult | None = None,
     applied: Sequence[Applied] = (),
     batches: Sequence[BatchLine] = (),
+    month: Standing | None = None,
+    budgets: Sequence[BudgetLine] = (),
     late_by: str = "",
     now_us: int,
 ) -> Document:
     """The document of a week from the store as it is now.
 
-    `late_by` is a sentence on why the report itself comes late, empty where it does not.
+    `month` is where the calendar month of now stands. `late_by` says why the report itself comes late, empty where it
+    does not.
     """
     facts = _facts(session, week, now_us)
     if facts.now.requests == 0:
@@ -79,6 +84,7 @@ def build(
         None if plan is None else savings.what_to_do(plan),
         savings.measured(applied, plan, facts.zone),
         savings.batches(batches),
+        budget_lines.section(month, budgets, facts.zone.key, now_us),
         _truth_section(session, facts),
     )
     files = [spending.features_file(session, facts.view, facts.moved)]

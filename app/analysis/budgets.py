@@ -20,9 +20,11 @@ from app.core.money import PICO_PER_USD, pico
 from app.core.view import Filter, Period, View
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from app.analysis.figures import Figures
     from app.analysis.forecast import Forecast
-    from app.control.budgets import Every
+    from app.control.budgets import Budget, Every
     from app.warehouse.store import Session
 
 SCOPES: Final = ("feature", "team", "provider", "model", "api_key")
@@ -73,6 +75,30 @@ class Standing:
     def spent_pusd(self) -> int | None:
         """What was spent; 0 where nothing was asked, None where nothing asked has a price."""
         return 0 if self.figures.requests == 0 else self.figures.cost_pusd
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetLine:
+    """A budget and where it stands in its period of now."""
+
+    budget: Budget
+    standing: Standing
+
+
+def lines(session: Session, budgets: Sequence[Budget], now_us: int) -> tuple[BudgetLine, ...]:
+    """Each budget with where it stands now."""
+    found = []
+    for budget in budgets:
+        terms = budget.terms
+        span = span_at(terms.every, terms.anchor, terms.zone, now_us)
+        found.append(BudgetLine(budget, measure(session, view_of(terms, span.period), span, now_us)))
+    return tuple(found)
+
+
+def month(session: Session, zone: str, now_us: int) -> Standing:
+    """Where everything stands in the calendar month of now."""
+    span = span_at("month", 1, zone, now_us)
+    return measure(session, View(span.period), span, now_us)
 
 
 def span_at(every: Every, anchor: int, zone: str, at_us: int) -> Span:

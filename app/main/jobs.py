@@ -12,7 +12,7 @@ from app.control import batches, job_runs, outbox, schedules
 from app.core.errors import InputError, UnavailableError
 from app.core.view import zone_info
 from app.jobs import Job, parse
-from app.main import reporting
+from app.main import budgets, reporting
 from app.main.batches import FOLDER, make_desk
 from app.main.refresh import now_us
 from app.warehouse import rollup
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 WAREHOUSE: Final = "warehouse"
 MAIL: Final = "mail"
 BATCH: Final = "batch"
+BUDGETS: Final = "budgets"
 
 DEMO_POLL_US: Final = 2_000_000
 KEPT_RUNS: Final = 500
@@ -90,6 +91,16 @@ def jobs(work: Background) -> tuple[Job, ...]:
             "weekly mon 08:00",
             # In turns, so that after a pause the analysis that was missed comes before the report that is made of it.
             turn(_report),
+        ),
+        Job(
+            "budgets",
+            "Watch budgets",
+            "Measures every budget when logs came in, and mails the thresholds that were passed.",
+            "every 1 min",
+            partial(_budgets, work),
+            # Beside the warehouse: an alert does not wait for an analysis.
+            lane=BUDGETS,
+            has_work=budgets.Lookout(work.runtime).has_work,
         ),
         Job(
             "batch",
@@ -215,6 +226,17 @@ def _report(work: Background, run: Run) -> None:
 
 def _mail(work: Background, run: Run) -> None:
     _sent(work, run, reporting.send_waiting(work.runtime, work.settings, made=work.made))
+
+
+def _budgets(work: Background, run: Run) -> None:
+    """Claims come first, then the mails go out; what the server does not take now is tried again by the mail job."""
+    made = budgets.watch(work.runtime, work.settings, made=work.made)
+    for alert in made:
+        run.say(f"{alert.facts['budget']}, period from {alert.period}: {alert.threshold} passed.")
+    if made:
+        _sent(work, run, reporting.send_waiting(work.runtime, work.settings, made=work.made))
+    else:
+        run.say("No threshold was passed that was not told.")
 
 
 def _sent(work: Background, run: Run, tried: Sequence[Letter]) -> None:

@@ -8,7 +8,7 @@ from fastapi import FastAPI, Form
 from fastapi.responses import JSONResponse, Response
 
 from app.core.errors import HalveError, NotFoundError
-from app.main import report_commands
+from app.main import budgets, report_commands
 from app.main.refresh import now_us
 from app.plan import store as plan_store
 from app.plan.result import plan_document
@@ -40,6 +40,10 @@ def create_local_api(runtime: Runtime, settings: Settings, *, made: bool = False
     def billing(source: str = Form(), billing: str = Form()) -> dict[str, str]:
         upkeep.set_billing(runtime.warehouse, source, billing)
         return {"status": "ok"}
+
+    @api.get("/budgets")
+    def listed_budgets() -> list[dict[str, Any]]:
+        return budgets.rows(runtime, now_us())
 
     @api.get("/report")
     def report(week: str = "", form: str = "text") -> Response:

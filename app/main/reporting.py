@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from app.analysis import batch_worth, spend
+from app.analysis import batch_worth, budgets, spend
 from app.control import batches, outbox
+from app.control import budgets as control_budgets
 from app.core.errors import NotFoundError, UsageError
 from app.core.view import zone_info
 from app.main.refresh import now_us
@@ -14,7 +15,7 @@ from app.web import format as show
 from app.web.commands import ReportDesk
 from app.web.render import static_urls
 from ingest.connectors.secret_reference import read_secret
-from reports import archive, email, plain, post, savings, smtp, weekly, weeks
+from reports import alerts, archive, email, plain, post, savings, smtp, weekly, weeks
 from reports.picture import png
 from reports.savings import BatchLine
 
@@ -58,12 +59,18 @@ def office(runtime: Runtime, settings: Settings, *, now: Callable[[], int] = now
     sender = post.address(settings.mail_from) if settings.mail_from else "halve@localhost"
     deliver = smtp.sender(smtp.server(settings.smtp_url, read_secret)) if settings.smtp_url else None
 
-    prepared: dict[tuple[str, int | None], tuple[Document, dict[str, bytes]]] = {}
+    prepared: dict[tuple[str, str, int | None], tuple[Document, dict[str, bytes]]] = {}
 
     def compose(letter: Letter) -> EmailMessage:
-        same = (letter.period, letter.due_us if letter.is_late else None)
+        is_alert = letter.report == control_budgets.REPORT
+        about = letter.occasion if is_alert else letter.period
+        same = (letter.report, about, letter.due_us if letter.is_late else None)
         if same not in prepared:
-            report = document(runtime, settings, letter.period, letter=letter, now=now)
+            report = (
+                alerts.document(control_budgets.alert(runtime.control, letter.occasion), settings.zone)
+                if is_alert
+                else document(runtime, settings, letter.period, letter=letter, now=now)
+            )
             prepared[same] = (report, email.drawn_charts(report))
         report, drawn = prepared[same]
         return email.message(
@@ -152,6 +159,8 @@ def document(
             plan=plan,
             applied=savings.applied(runtime.control, plan, moment),
             batches=_batches(runtime, session, chosen.period),
+            month=budgets.month(session, settings.zone, moment),
+            budgets=budgets.lines(session, control_budgets.standing(runtime.control), moment),
             late_by=late,
             now_us=moment,
         )

@@ -19,7 +19,7 @@ from app.auth.access import first_token
 from app.control import access
 from app.control import findings as decisions
 from app.core.errors import UnavailableError
-from app.main import batch_pages, jobs, reporting
+from app.main import batch_pages, budgets, jobs, reporting
 from app.main.background import Background
 from app.main.local_api import create_local_api
 from app.main.refresh import now_us
@@ -246,6 +246,7 @@ def commands(runtime: Runtime, work: Background, *, demo: bool = False) -> Comma
         reports=reporting.desk(runtime, work.settings, work.soon, made=demo),
         jobs=jobs.desk(work),
         batch=batch_pages.of_service(work, demo=demo),
+        budgets=budgets.desk(runtime, work.settings, made=demo),
     )
 
 

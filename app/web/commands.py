@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, BinaryIO, Literal
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from app.jobs import Job
     from app.web.batch_desk import BatchDesk
@@ -69,6 +69,25 @@ class JobDesk:
 
 
 @dataclass(frozen=True, slots=True)
+class BudgetDesk:
+    """What the Budgets page can ask for. Wrong fields raise a UsageError, a name that is taken a ConflictError.
+
+    Attributes:
+        add: (fields as `app.analysis.budgets.terms_of` takes them) makes a budget; its number.
+        change: (number, fields) gives a budget other terms.
+        remove: (number) ends a budget.
+        recipients: who gets alerts.
+        missing: what must be set before mail goes out, empty where nothing is missing.
+    """
+
+    add: Callable[[Mapping[str, Any]], int]
+    change: Callable[[int, Mapping[str, Any]], int]
+    remove: Callable[[int], int]
+    recipients: tuple[str, ...]
+    missing: str
+
+
+@dataclass(frozen=True, slots=True)
 class Commands:
     """Deeds by name. Each raises an error of app.core.errors whose text a page shows.
 
@@ -84,6 +103,7 @@ class Commands:
         reports: the weekly report; None where this service makes none.
         jobs: the service's own work by the clock; None where it has no clock.
         batch: batch jobs; None where this service moves none.
+        budgets: budgets and their alerts; None where this service watches none.
     """
 
     dismiss_finding: Callable[[str, str, int | None], None]
@@ -97,3 +117,4 @@ class Commands:
     reports: ReportDesk | None = None
     jobs: JobDesk | None = None
     batch: BatchDesk | None = None
+    budgets: BudgetDesk | None = None
