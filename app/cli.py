@@ -5,6 +5,7 @@ Exit codes: 0 done, 1 something failed, 2 the call is wrong. Errors say what hap
 
 from __future__ import annotations
 
+import getpass
 import json
 import shutil
 import signal
@@ -12,6 +13,7 @@ import sys
 import threading
 from contextlib import contextmanager
 from dataclasses import asdict, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from types import FrameType
 
+    from app.main.repricing import Wish
     from app.settings import Settings
     from ingest.formats.column_map import ColumnMap
     from ingest.pipeline import Progress
@@ -303,33 +306,171 @@ def prices_quote(file: str, prices: str | None, as_json: bool) -> None:
     _print_lines((json.dumps(asdict(one)) for one in quotes) if as_json else tables.quotes(quotes))
 
 
+def days_options(command: Callable[..., None]) -> Callable[..., None]:
+    """The options that say which days a command is about."""
+    for decorate in (
+        click.option("--zone", metavar="ZONE", help="Named time zone in which days are cut."),
+        click.option("--to", "last_day", default="", metavar="DAY", help="Last day, included (default: the newest)."),
+        click.option("--from", "first_day", default="", metavar="DAY", help="First day, as 2026-11-30 (default: all)."),
+    ):
+        command = decorate(command)
+    return command
+
+
+why_option = click.option("--why", default="", metavar="TEXT", help="Why, kept with the version.")
+apply_option = click.option("--apply", "really", is_flag=True, help="Do it; without this nothing is changed.")
+
+
+@prices.command("reprice")
+@days_options
+@prices_option
+@why_option
+@apply_option
+@json_option
+def prices_reprice(
+    first_day: str, last_day: str, zone: str | None, prices: str | None, why: str, really: bool, as_json: bool
+) -> None:
+    """Price stored requests anew and show what differs, by model and day, and why.
+
+    With --apply the new figures become a version of the costs and those before it stay. An interrupted run goes on
+    where it stopped when the same command is given again. Works while the service runs.
+    """
+    from app.main.repricing import Wish
+
+    settings = _settings(zone=zone)
+    wish = Wish("reprice", first_day, last_day, settings.zone, prices or "", None, _person(), why)
+    _reprice(wish, settings, really=really, as_json=as_json)
+
+
+@prices.command("rollback")
+@click.argument("version", type=int, required=False)
+@days_options
+@why_option
+@apply_option
+@json_option
+def prices_rollback(
+    version: int | None, first_day: str, last_day: str, zone: str | None, why: str, really: bool, as_json: bool
+) -> None:
+    """Bring back the costs as of VERSION (default: what was before the newest one), as a new version.
+
+    0 is what requests were priced at when they were taken in.
+    """
+    from app.main.repricing import Wish
+
+    settings = _settings(zone=zone)
+    wish = Wish("rollback", first_day, last_day, settings.zone, "", version, _person(), why)
+    _reprice(wish, settings, really=really, as_json=as_json)
+
+
+@prices.command("versions")
+@click.argument("version", type=int, required=False)
+@json_option
+def prices_versions(version: int | None, as_json: bool) -> None:
+    """List the versions of the costs, or show what VERSION changed by model and day."""
+    from app.main import repricing
+    from reports import ledger
+
+    if version is None:
+        rows = repricing.listed(_settings())
+        click.echo(json.dumps(rows) if as_json else ledger.versions_text(rows))
+        return
+    document = repricing.shown(_settings(), version)
+    click.echo(json.dumps(document) if as_json else ledger.difference_text(document))
+
+
+def _reprice(wish: Wish, settings: Settings, *, really: bool, as_json: bool) -> None:
+    from app.main import repricing
+    from reports import ledger
+
+    if really:
+        document = repricing.apply(wish, settings, progress=None if as_json else _slices_left)
+    else:
+        document = repricing.preview(wish, settings)
+    click.echo(json.dumps(document) if as_json else ledger.difference_text(document))
+
+
+def _slices_left(done: dict[str, Any]) -> None:
+    click.echo(f"{done['requests']:,} requests done, {done['slices_left']} slices to go", err=True)
+
+
+def _person() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return "unknown"
+
+
 @main.group()
 def sources() -> None:
     """Where logs come from, and how their tokens are billed."""
 
 
 @sources.command("add")
-@click.argument("kind", type=click.Choice(["litellm", "folder"]))
-@click.option("--name", metavar="NAME", help="Name of the source (default: its kind).")
-@click.option("--url", metavar="URL", help="litellm: address of the proxy.")
-@click.option("--token", metavar="REFERENCE", help="litellm: env:NAME or file:PATH of its key; never stored itself.")
-@click.option("--path", metavar="FOLDER", help="folder: the folder to watch, under HALVE_INGEST_ROOTS.")
-@click.option("--every", default="15m", show_default=True, metavar="DURATION", help="How often to look.")
-def sources_add(kind: str, name: str | None, url: str | None, token: str | None, path: str | None, every: str) -> None:
-    """Add a source that the service pulls (litellm) or watches (folder)."""
+@click.argument("kind", metavar="KIND")
+@click.argument("name", required=False)
+@click.option("--name", "named", metavar="NAME", help="The same as NAME (default: the kind).")
+@click.option("--url", metavar="URL", help="Address of the server, the database or the bucket.")
+@click.option("--key", "--token", "key", metavar="REFERENCE", help="env:NAME or file:PATH of its key; never the key.")
+@click.option("--secret", metavar="REFERENCE", help="The second half of a pair of keys, likewise.")
+@click.option("--path", metavar="FOLDER", help="The folder to read, under HALVE_INGEST_ROOTS.")
+@click.option("-o", "--option", "options", multiple=True, metavar="NAME=VALUE", help="Any other option of the kind.")
+@click.option("--since", type=click.DateTime(["%Y-%m-%d"]), metavar="DAY", help="First day to ask for (35 days ago).")
+@click.option("--every", metavar="DURATION", help="How often to look (15m, bills 6h).")
+def sources_add(
+    kind: str,
+    name: str | None,
+    named: str | None,
+    options: tuple[str, ...],
+    since: datetime | None,
+    every: str | None,
+    **given: str | None,
+) -> None:
+    """Add a source that the service pulls; `halve sources kinds` lists the kinds and what each takes.
+
+    What HALVE_ALLOW_HOSTS or HALVE_INGEST_ROOTS would refuse later is refused now. The same NAME again changes it.
+    """
     from app.main import store
     from app.replay.trace import ttl_from_text
 
+    pairs = [one.partition("=") for one in options]
+    if wrong := [text for text, (_, mark, _) in zip(options, pairs, strict=True) if not mark]:
+        raise UsageError(f"An option is written NAME=VALUE, not {wrong[0]!r}.")
     added = store.add_source(
-        _settings(), kind=kind, name=name or kind, url=url, token=token, path=path, every_us=ttl_from_text(every) or 0
+        _settings(),
+        kind=kind,
+        name=name or named or kind,
+        given={**given, **{option: value for option, _, value in pairs}},
+        every_us=None if every is None else ttl_from_text(every) or 0,
+        since_us=None if since is None else int(since.replace(tzinfo=UTC).timestamp()) * 1_000_000,
     )
     click.echo(f"Added {added}. The service picks it up within a minute.")
+
+
+@sources.command("kinds")
+@json_option
+def sources_kinds(as_json: bool) -> None:
+    """List the kinds of sources, what each reads and what it takes."""
+    from app.main import store
+    from reports import tables
+
+    kinds = store.source_kinds()
+    click.echo(json.dumps(kinds) if as_json else tables.source_kinds(kinds))
+
+
+@sources.command("remove")
+@click.argument("name")
+def sources_remove(name: str) -> None:
+    """Stop pulling source NAME and forget where it stood; what was read of it stays."""
+    from app.main import store
+
+    store.remove_source(_settings(), name)
+    click.echo(f"{name} is pulled no more. Its requests stay.")
 
 
 @sources.command("list")
 @json_option
 def sources_list(as_json: bool) -> None:
-    """List the sources with their state, cursor and last error."""
+    """List the sources with their state, how fresh and complete they are, and the last error."""
     from app.main import store
     from reports import tables
 

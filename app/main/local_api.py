@@ -9,7 +9,9 @@ from fastapi.responses import JSONResponse, Response
 
 from app.core.errors import HalveError, NotFoundError
 from app.main import budgets, report_commands
+from app.main.ledger_api import add_ledger_routes
 from app.main.refresh import now_us
+from app.main.service_calls import STATUS_OF
 from app.plan import store as plan_store
 from app.plan.result import plan_document
 from app.warehouse import upkeep
@@ -45,6 +47,8 @@ def create_local_api(runtime: Runtime, settings: Settings, *, made: bool = False
     def listed_budgets() -> list[dict[str, Any]]:
         return budgets.rows(runtime, now_us())
 
+    add_ledger_routes(api, runtime, settings)
+
     @api.get("/report")
     def report(week: str = "", form: str = "text") -> Response:
         return Response(
@@ -57,6 +61,6 @@ def create_local_api(runtime: Runtime, settings: Settings, *, made: bool = False
 
     @api.exception_handler(HalveError)
     def told(_request: Request, error: HalveError) -> JSONResponse:
-        return JSONResponse({"error": str(error)}, status_code=404 if isinstance(error, NotFoundError) else 400)
+        return JSONResponse({"error": str(error)}, status_code=STATUS_OF.get(type(error), 400))
 
     return api

@@ -1,0 +1,176 @@
+"""Re-pricings as documents for machines and as text for people: totals that add up, and what changed and why."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from app.core.money import pico, usd_text
+from app.warehouse.ledger import END_OF_TIME
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from app.warehouse.ledger import Version
+    from app.warehouse.reprice import Change, Difference
+
+WHY: Final = {
+    "corrected": "the price row says another rate",
+    "other_row": "another price row holds",
+    "priced": "became priced",
+    "unpriced": "became unpriced",
+    "completed": "every class has a price now",
+    "less_complete": "a class lost its price",
+    "same_cost": "same cost, other names",
+}
+SHOWN: Final = 60
+
+
+def difference_document(found: Difference) -> dict[str, Any]:
+    """Totals before and after and one row a day, model and reason; sums of unchanged and changed add up to them."""
+    changed_before = sum(item.before_pusd or 0 for item in found.changes)
+    return {
+        **_totals(found),
+        "unchanged_usd": usd_text(found.before_pusd - changed_before),
+        "changes": [_change(item) for item in found.changes],
+    }
+
+
+def _totals(found: Difference) -> dict[str, Any]:
+    return {
+        "requests": found.requests,
+        "changed": found.changed,
+        "passed_over": found.passed_over,
+        "priced_before": found.priced_before,
+        "priced_after": found.priced_after,
+        "before_usd": usd_text(found.before_pusd),
+        "after_usd": usd_text(found.after_pusd),
+        "difference_usd": usd_text(found.after_pusd - found.before_pusd),
+    }
+
+
+def _change(item: Change) -> dict[str, Any]:
+    return {
+        "day": item.day,
+        "model": item.model_id,
+        "reason": item.reason,
+        "why": WHY[item.reason],
+        "requests": item.requests,
+        "before_usd": usd_text(item.before_pusd),
+        "after_usd": usd_text(item.after_pusd),
+        "difference_usd": usd_text((item.after_pusd or 0) - (item.before_pusd or 0)),
+    }
+
+
+def version_document(version: Version, changes: Sequence[Change] | None = None) -> dict[str, Any]:
+    """A version: who made it, when, why, with which book, and what it changed; with `changes` also by day and model."""
+    order = version.order
+    document = {
+        "version": version.version,
+        "kind": order.kind,
+        "restores": order.restores,
+        "price_book": order.price_book,
+        "prices": order.prices,
+        "from": _moment(order.from_us) if order.from_us > 0 else None,
+        "to": _moment(order.to_us) if order.to_us < END_OF_TIME else None,
+        "zone": order.zone,
+        "who": order.who,
+        "why": order.why,
+        "started": _moment(version.started_us),
+        "ended": None if version.ended_us is None else _moment(version.ended_us),
+        "state": version.ending or "unfinished",
+        **_totals(version.did),
+    }
+    if changes is not None:
+        before = sum(item.before_pusd or 0 for item in changes)
+        document["unchanged_usd"] = usd_text(version.did.before_pusd - before)
+        document["changes"] = [_change(item) for item in changes]
+    return document
+
+
+def difference_text(document: Mapping[str, Any]) -> str:
+    """A dry run, or what a version did, for a terminal."""
+    lines = [_headline(document)]
+    if document["passed_over"]:
+        lines.append(
+            f"{document['passed_over']:,} requests keep their figures: a fuller log has replaced the call since."
+        )
+    lines += list(_table(document["changes"]))
+    lines += [
+        f"{'Unchanged':<52}{document['requests'] - document['changed']:>12,}{document['unchanged_usd']:>22}",
+        f"{'Total':<52}{document['requests']:>12,}{document['before_usd']:>22}{document['after_usd']:>22}"
+        f"{_signed(document['difference_usd']):>22}",
+        f"With a known cost: {document['priced_before']:,} requests before, {document['priced_after']:,} after.",
+    ]
+    if not document.get("applied", True):
+        lines.append(
+            "Nothing was changed. `--apply` does it as a new version of the costs; the figures before it stay."
+            if document["changed"]
+            else "Nothing would change."
+        )
+    return "\n".join(lines)
+
+
+def _headline(document: Mapping[str, Any]) -> str:
+    if document["kind"] == "rollback":
+        what = f"back to version {document['restores']}" if document.get("restores") is not None else "back"
+    else:
+        what = f"with price book {document['price_book']}"
+    if document.get("version") is None:
+        return f"Dry run {what}: {document['changed']:,} of {document['requests']:,} requests would change."
+    return (
+        f"Version {document['version']} ({document['state']}) {what}: {document['changed']:,} of "
+        f"{document['requests']:,} requests changed."
+    )
+
+
+def _table(changes: Sequence[Mapping[str, Any]]) -> Iterable[str]:
+    if not changes:
+        return
+    yield f"{'day':<12}{'model':<40}{'requests':>12}{'before, USD':>22}{'after, USD':>22}{'difference':>22}  why"
+    rows = sorted(changes, key=lambda row: -abs(pico(row["difference_usd"])))
+    for row in rows[:SHOWN]:
+        yield (
+            f"{row['day'] or 'no time':<12}{_cut(row['model'] or '-', 39):<40}{row['requests']:>12,}"
+            f"{row['before_usd'] or 'unknown':>22}{row['after_usd'] or 'unknown':>22}"
+            f"{_signed(row['difference_usd']):>22}  {row['why']}"
+        )
+    left = rows[SHOWN:]
+    if left:
+        amount = usd_text(sum(pico(row["difference_usd"]) for row in left)) or "0"
+        label = f"{len(left)} smaller changes (--json lists them)"
+        yield f"{label:<52}{sum(row['requests'] for row in left):>12,}{'':>44}{_signed(amount):>22}"
+
+
+def versions_text(rows: Sequence[Mapping[str, Any]]) -> str:
+    """One line a version, the newest first."""
+    if not rows:
+        return "Nothing was priced anew yet: every cost is what its request was priced at when it was taken in."
+    head = f"{'version':>7}  {'when':<20}{'state':<12}{'changed':>12}{'difference, USD':>22}  what"
+    return "\n".join([head, *(_version_line(row) for row in rows)])
+
+
+def _version_line(row: Mapping[str, Any]) -> str:
+    if row["kind"] == "rollback":
+        what = f"back to version {row['restores']}"
+    else:
+        what = f"price book {row['price_book']}" + (f" with {row['prices']}" if row["prices"] else "")
+    span = f", {row['from'] or 'the first'} to {row['to'] or 'the last'}" if row["from"] or row["to"] else ""
+    why = f": {row['why']}" if row["why"] else ""
+    return (
+        f"{row['version']:>7}  {row['started'][:19]:<20}{row['state']:<12}{row['changed']:>12,}"
+        f"{_signed(row['difference_usd']):>22}  {what}{span} (by {row['who'] or 'unknown'}){_cut(why, 80)}"
+    )
+
+
+def _signed(amount: str) -> str:
+    return amount if amount.startswith("-") or amount == "0" else f"+{amount}"
+
+
+def _cut(text: str, width: int) -> str:
+    clean = "".join(character if character.isprintable() else " " for character in text)
+    return clean if len(clean) <= width else clean[: width - 1] + "…"
+
+
+def _moment(at_us: int) -> str:
+    return datetime.fromtimestamp(at_us / 1_000_000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
