@@ -83,6 +83,7 @@ _FILLED: Final = tuple(
 _PROMPT: Final = tuple(_AT[name] for name in ("exact_key", "prefix_scope", "prompt_bytes"))
 _PART_FIELDS: Final = UsagePart.__struct_fields__
 
+LINK_COLUMNS: Final = ("trace_id", "span_id", "parent_id")
 SEGMENT_COLUMNS: Final = {
     "slot": pl.Int64,
     "pos": pl.Int32,
@@ -113,6 +114,7 @@ class Rows:
         self._line_count: list[int] = []
         self._lines: list[tuple[int, int]] = []
         self._texts: dict[int, str] = {}
+        self._links: list[tuple[str, str, str]] = []
         self.reduced = False
 
     def __len__(self) -> int:
@@ -131,6 +133,10 @@ class Rows:
 
     def text(self, segment: int, text: str) -> None:
         self._texts[segment] = text
+
+    def link(self, trace_id: str, span_id: str, parent_id: str) -> None:
+        """A span that is no call, and what it stands under."""
+        self._links.append((trace_id, span_id, parent_id))
 
     def add(
         self, slot: int, key: int, event: tuple[Any, ...], extra: tuple[Any, ...], parts: Sequence[UsagePart] | None
@@ -178,7 +184,7 @@ class Rows:
             self._parts.append((key, number, *(getattr(part, name) for name in _PART_FIELDS)))
 
     def frames(self) -> dict[str, pl.DataFrame]:
-        """requests, segments, lines, texts, parts; empty ones are left out."""
+        """requests, segments, lines, texts, parts, links; empty ones are left out."""
         found: dict[str, pl.DataFrame] = {}
         if self._values:
             columns = [self._values[at::_WIDTH] for at in range(_WIDTH)]
@@ -193,6 +199,13 @@ class Rows:
             found["texts"] = redact_columns(frame, ["text"])
         if self._parts:
             found["parts"] = self._part_frame()
+        if self._links:
+            found["links"] = pl.DataFrame(
+                [
+                    text_column(name, list(ids))
+                    for name, ids in zip(LINK_COLUMNS, zip(*self._links, strict=True), strict=True)
+                ]
+            ).unique(maintain_order=True)
         return found
 
     def _segment_frame(self, requests: Sequence[Sequence[Any]]) -> pl.DataFrame:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from contextlib import contextmanager
+from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,7 +12,7 @@ import msgspec
 
 from app.core.errors import InputError
 from app.core.hashing import hash64
-from app.core.usage import Rejected, UsageEvent
+from app.core.usage import Rejected, SpanLink, UsageEvent
 from ingest.connectors import files
 from ingest.fingerprint import Fingerprinter, Text
 from ingest.formats import format_named, generic_rows
@@ -36,6 +37,7 @@ QUARANTINE_HEAD: Final = 512
 ROWS_PER_SHARD: Final = 12_000  # a file that is read as one chunk is handed over in shards of this many
 BATCH_EVENTS: Final = 64
 BATCH_BYTES: Final = 1 << 20
+LONG_RECORD: Final = 4096
 MAX_REJECTS_KEPT: Final = 10_000  # a shard quarantines at most so many places one by one, then counts
 _encode: Final = msgspec.json.Encoder().encode
 
@@ -113,12 +115,18 @@ class Worker:
             shard.take(value, place, raw, 0, result)
             return
         nth = -1
+        short = raw
         for nth, given in enumerate(parse(value, place)):
-            if type(given) is Rejected:
-                shard.reject(place, raw, item.byte_from, given, result)
-            else:
-                assert isinstance(given, UsageEvent)
-                shard.take(given, place, raw, nth, result)
+            if isinstance(given, Rejected):
+                part = raw if given.part is None else _bytes_of(given.part)
+                shard.reject(place, part, item.byte_from, given, result)
+                continue
+            assert isinstance(given, UsageEvent)
+            if nth and short is raw and len(raw) > LONG_RECORD:
+                short = blake2b(raw, digest_size=16).digest()
+            # Hundreds of calls in one long record: only those without an id need all of its bytes for one.
+            named = given.source_record is not None or given.provider_response_id is not None
+            shard.take(given, place, short if named else raw, nth, result)
         if nth < 0:
             shard.reject(place, raw, item.byte_from, Rejected("holds no call", benign=True), result)
 
@@ -204,6 +212,8 @@ class _Shard:
         result.read += 1
         if given.benign:
             result.benign += 1
+            if type(given) is SpanLink:
+                self.rows.link(given.trace_id, given.span_id, given.parent_id)
             return
         result.rejected += 1
         if len(self._rejects) < MAX_REJECTS_KEPT:

@@ -5,7 +5,7 @@ Token classes are disjoint and add up to the provider's total; missing is None, 
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -150,11 +150,24 @@ class UsageEvent(msgspec.Struct, kw_only=True):
 class Rejected(msgspec.Struct, frozen=True):
     """A record that could not become an event: why, and (for the quarantine) its redacted head.
 
-    `benign` is a record that is simply no request (a user line, a summary): counted, not quarantined.
+    `benign` is a record that is simply no request (a user line, a summary): counted, not quarantined. `part` is what of
+    a record of several it is about.
     """
 
     reason: str
     benign: bool = False
+    part: Any = None
+
+
+class SpanLink(Rejected, frozen=True, kw_only=True):
+    """A span that is no call (or repeats those under it) but may stand between calls of its trace: benign, kept as a link.
+
+    Through links a later call is found to stand above earlier ones, whose usage it repeats.
+    """
+
+    trace_id: str
+    span_id: str
+    parent_id: str
 
 
 def tokens_in(event: UsageEvent | UsagePart) -> int | None:
