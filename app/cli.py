@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from app import settings as settings_module
-from app.core.errors import HalveError
+from app.core.errors import HalveError, UsageError
 from app.core.view import zone_info
 
 if TYPE_CHECKING:

@@ -136,7 +136,7 @@ def ingest_paths(
 
 
 def write_shards(
-    paths: Sequence[str | Path],
+    paths: Sequence[str | Path | Found],
     data_dir: Path,
     *,
     source: str | None = None,
@@ -153,10 +153,24 @@ def write_shards(
         InputError, UsageError: a path, format or map is wrong. UnavailableError: the inbox cannot be written.
     """
     found = find(paths, exclude)
-    plan = Plan(NoLedger(), Choice(source, format_name, column_map), growing)
-    whole = sum(_size(one) for one in found)
-    crew = _crew(data_dir, text, column_map, None)
-    return sum(len(shards) for _, shards in _shards(plan, found, crew, _workers(whole, workers)))
+    choice = Choice(source, format_name, column_map)
+    return len(_written(found, data_dir, choice, text, workers=workers, growing=growing))
+
+
+def shards_of(
+    found: Sequence[Found], data_dir: Path, *, source: str, format_name: str | None, text: Text = "shared"
+) -> list[Path]:
+    """Read these files into the inbox; the shards written, each complete on disk. Raises as `write_shards` does."""
+    return _written(list(found), data_dir, Choice(source, format_name, None), text)
+
+
+def _written(
+    found: list[Found], data_dir: Path, choice: Choice, text: Text, *, workers: int | None = None, growing: bool = False
+) -> list[Path]:
+    plan = Plan(NoLedger(), choice, growing)
+    crew = _crew(data_dir, text, choice.column_map, None)
+    hands = _workers(sum(map(_size, found)), workers)
+    return [shard for _, shards in _shards(plan, found, crew, hands) for shard in shards]
 
 
 def _crew(data_dir: Path, text: Text, column_map: ColumnMap | None, prose: bool | None) -> Crew:

@@ -95,12 +95,27 @@ def summary(counts: Mapping[str, Any]) -> str:
 def sources(rows: Sequence[Mapping[str, Any]]) -> str:
     """Configured sources with their state."""
     if not rows:
-        return "No source is configured. `halve sources add litellm` or `halve sources add folder` adds one."
-    return "\n".join(
-        f"{_clean(row['name']):<24}{row['kind']:<10}{row['state']:<9}{_moment(row['last_run_us']):<22}"
-        f"{_clean(row['error'] or '')}"
+        return "No source is configured. `halve sources kinds` lists what there is, `halve sources add KIND` adds one."
+    head = f"{'name':<20}{'kind':<20}{'state':<9}{'records':>10}  {'fresh until':<22}{'complete until':<22}last run"
+    lines = [
+        f"{_clean(row['name']):<20}{row['kind']:<20}{row['state']:<9}{row['records']:>10,}  "
+        f"{_moment(row['fresh_us']):<22}{_moment(row['complete_us']):<22}{_moment(row['last_run_us'])}"
+        + (f"\n    {_clean(row['error'])}" if row["error"] else "")
         for row in rows
-    )
+    ]
+    return "\n".join([head, *lines])
+
+
+def source_kinds(kinds: Sequence[Mapping[str, Any]]) -> str:
+    """The kinds of sources with their options."""
+    lines = []
+    for kind in kinds:
+        lines.append(f"{kind['kind']}: {kind['reads']}")
+        for option in kind["options"]:
+            must = " (needed)" if option["required"] else ""
+            how = "env:NAME or file:PATH of " if option["secret"] else ""
+            lines.append(f"    {option['name']:<18}{how}{option['about']}{must}")
+    return "\n".join(lines)
 
 
 def keys(rows: Sequence[Mapping[str, Any]]) -> str:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 RunState = Literal["never", "running", "ok", "failed"]
-SECRET_WORDS: Final = ("token", "secret", "password", "api_key", "apikey", "authorization", "credential")
+SECRET_WORDS: Final = ("token", "secret", "password", "api_key", "apikey", "authorization", "credential", "key")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +30,20 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class CursorState:
-    """Where a source stands: its connector's cursor, the last run and what went wrong in it."""
+    """Where a source stands: its connector's cursor, the last run and what went wrong in it.
+
+    `fresh_us`: everything that began before has been asked for. `complete_us`: and late rows have had their time.
+    `records` counts what was handed over since the source was added; what came twice counts twice.
+    """
 
     source: str
     cursor: Any
     state: RunState
     last_run_us: int | None
     error: str | None
+    fresh_us: int | None = None
+    complete_us: int | None = None
+    records: int = 0
 
 
 def save(engine: sa.Engine, source: Source, now_us: int) -> None:
@@ -96,17 +103,32 @@ def cursor(engine: sa.Engine, source: str) -> CursorState:
     if row is None:
         raise NotFoundError(f"No source is named {source!r}.")
     held = None if row.cursor is None else json.loads(row.cursor)
-    return CursorState(row.source, held, row.state, row.last_run_us, row.error)
+    return CursorState(
+        row.source, held, row.state, row.last_run_us, row.error, row.fresh_us, row.complete_us, row.records
+    )
 
 
-def advance(engine: sa.Engine, source: str, position: Any, now_us: int) -> None:
-    """Store a connector's cursor after its rows are safe; `position` is any JSON value.
+def advance(
+    engine: sa.Engine,
+    source: str,
+    position: Any,
+    now_us: int,
+    *,
+    fresh_us: int | None = None,
+    complete_us: int | None = None,
+    records: int = 0,
+) -> None:
+    """Store a connector's cursor after its rows are safe; `position` is any JSON value. Times never go back.
 
     Raises:
         NotFoundError: no such source.
     """
-    text = json.dumps(position, sort_keys=True)
-    _update(engine, source, {"cursor": text, "state": "ok", "last_run_us": now_us, "error": None})
+    values: dict[str, Any] = {"cursor": json.dumps(position, sort_keys=True), "last_run_us": now_us, "error": None}
+    for column, us in ((cursors.c.fresh_us, fresh_us), (cursors.c.complete_us, complete_us)):
+        if us is not None:
+            values[column.name] = sa.func.max(sa.func.coalesce(column, us), us)
+    values["records"] = cursors.c.records + records
+    _update(engine, source, values)
 
 
 def set_run_state(engine: sa.Engine, source: str, state: RunState, now_us: int, error: str | None = None) -> None:

@@ -10,7 +10,6 @@ import logging
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from apscheduler.schedulers.background import BackgroundScheduler
@@ -18,21 +17,21 @@ from apscheduler.triggers.interval import IntervalTrigger
 
 from app.control import schedules
 from app.control import sources as control_sources
-from app.core.errors import ForbiddenError, HalveError, UsageError
+from app.core.errors import HalveError
 from app.jobs import Clockwork
 from app.main import uploads
 from app.main.jobs import WAREHOUSE, jobs
+from app.main.pulling import pull_source
 from app.main.refresh import PLAN_DAYS, analyse_window, attribute_and_sum, now_us
 from app.web.commands import Progress
-from ingest.connectors import litellm
-from ingest.connectors.outbound import guard
 from ingest.inbox import take_inbox
-from ingest.pipeline import ingest_paths, write_shards
+from ingest.pipeline import ingest_paths
 from ingest.shard import waiting
 from ingest.summary import Summary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
     from typing import Any
 
     from app.control.sources import Source
@@ -45,8 +44,6 @@ log = logging.getLogger(__name__)
 
 TICK_S = 1
 STOPPING_S = 30
-FIRST_PULL_DAYS = 35
-DAY_US = 86_400_000_000
 
 
 @dataclass
@@ -75,7 +72,7 @@ class Background:
         schedules.ensure(self.runtime.control, given, zone=self.settings.zone, now_us=now_us())
         turn = self.clockwork.lanes[WAREHOUSE]
         turn.acquire()
-        self._begin(lambda: self._alone(self._catch_up, "inbox", turn.release))
+        self._begin(lambda: self._alone(self.take_inbox, "inbox", turn.release))
         # APScheduler only rings: which moment is whose is worked out from the schedules, by local day.
         self.scheduler.add_job(
             self.clockwork.tick,
@@ -146,10 +143,6 @@ class Background:
         if self.progress.busy:
             self.progress = Progress()
 
-    def _catch_up(self) -> None:
-        self.take_inbox()
-        self.run_due_sources()
-
     def take_inbox(self) -> Summary:
         """Merge what waits in the inbox and bring attribution and roll-ups up to date."""
         if not self.inbox_waits():
@@ -197,50 +190,26 @@ class Background:
         control_sources.set_run_state(control, source.name, "running", now_us())
         self.progress = Progress("reading logs", f"source {source.name}")
         try:
-            if source.kind == "litellm":
-                self._pull_litellm(source, held)
-            else:
-                self._read_folder(source)
+            pull_source(self.runtime, self.settings, source, held, read=self._read_source, take=self._take_turn)
         except HalveError as error:
             control_sources.set_run_state(control, source.name, "failed", now_us(), str(error))
             log.warning("source %s: %s", source.name, error)
             return str(error)
+        except Exception:
+            unforeseen = "An unexpected error; the log of the service has the details."
+            control_sources.set_run_state(control, source.name, "failed", now_us(), unforeseen)
+            raise
         control_sources.set_run_state(control, source.name, "ok", now_us())
         return None
 
-    def _pull_litellm(self, source: Source, held: Mapping[str, Any] | None) -> None:
-        options = litellm.Options(
-            base_url=str(source.options["url"]),
-            token=str(source.options["token"]),
-            since_us=now_us() - FIRST_PULL_DAYS * DAY_US,
-        )
-        cursor = None if held is None else litellm.Cursor(int(held["through_us"]))
-        allowed = guard(frozenset(self.settings.allow_hosts.split()))
-        for lines, reached in litellm.pull(options, cursor, now_us(), guard=allowed):
-            if lines:
-                with uploads.spool(self.runtime.data_dir, source.name) as spool:
-                    spool.write_bytes(b"\n".join(lines) + b"\n")
-                    write_shards(
-                        [spool],
-                        self.runtime.data_dir,
-                        source=source.name,
-                        format_name=litellm.FORMAT,
-                        text=self.settings.text,
-                    )
-            # The shard is on disk under its final name: from here on the rows cannot be lost.
-            control_sources.advance(self.runtime.control, source.name, {"through_us": reached.through_us}, now_us())
-        self.take_inbox()
+    def _read_source(self, paths: Sequence[Path], name: str) -> Summary:
+        with self.clockwork.lanes[WAREHOUSE]:
+            return self.read(paths, source=name)
 
-    def _read_folder(self, source: Source) -> None:
-        folder = Path(str(source.options["path"])).resolve()
-        roots = [Path(root).resolve() for root in self.settings.ingest_roots.split(":") if root]
-        if not any(folder.is_relative_to(root) for root in roots):
-            raise ForbiddenError(
-                f"{folder} lies under none of HALVE_INGEST_ROOTS ({self.settings.ingest_roots or 'empty'})."
-            )
-        if not folder.is_dir():
-            raise UsageError(f"{folder} is no folder.")
-        self.read([folder], source=source.name)
+    def _take_turn(self) -> None:
+        """Pulls wait for servers beside the warehouse's lane, and merge in turns with its other work."""
+        with self.clockwork.lanes[WAREHOUSE]:
+            self.take_inbox()
 
     def read_upload(self, kept: Found) -> None:
         """Read an uploaded log, which is gone afterwards, also where that failed."""
@@ -249,7 +218,7 @@ class Background:
         finally:
             uploads.drop_upload(kept)
 
-    def read(self, paths: Sequence[Path | Found], *, source: str | None = None) -> None:
+    def read(self, paths: Sequence[Path | Found], *, source: str | None = None) -> Summary:
         """Read files into the warehouse with progress; what is in already is passed over."""
 
         def report(progress: object) -> None:
@@ -268,3 +237,4 @@ class Background:
         if summary.stored or summary.updated:
             attribute_and_sum(self.runtime, self.settings.zone)
             self._first_plan()
+        return summary

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from app.main.background import Background
 
 WAREHOUSE: Final = "warehouse"
+SOURCES: Final = "sources"
 MAIL: Final = "mail"
 BATCH: Final = "batch"
 BUDGETS: Final = "budgets"
@@ -61,6 +62,8 @@ def jobs(work: Background) -> tuple[Job, ...]:
             "Asks each source whose time has come for what is new.",
             "every 20 s",
             turn(_sources),
+            # Beside the warehouse: it waits for servers, and merges what came in turns with the others.
+            lane=SOURCES,
             has_work=lambda: bool(work.due_sources()),
         ),
         Job(

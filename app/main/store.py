@@ -11,6 +11,7 @@ import shutil
 import time
 from contextlib import contextmanager
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import httpx2
@@ -21,13 +22,15 @@ from app.main.refresh import attribute_and_sum, now_us
 from app.main.runtime import make_folder, opened, opened_control
 from app.plan import store as plan_store
 from app.plan.result import plan_document
+from app.replay.trace import ttl_from_text
 from app.warehouse import rollup, upkeep
+from ingest.connectors import CONNECTORS, connector_named, folder
+from ingest.connectors.outbound import refuse_hosts
 from ingest.connectors.secret_reference import read_secret
 from ingest.pipeline import ingest_paths, write_shards
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from app.settings import Settings
     from ingest.formats.column_map import ColumnMap
@@ -170,26 +173,56 @@ _NO_PLAN = "Nothing was analysed yet. `halve analyze` makes a plan of the data f
 
 
 def add_source(
-    settings: Settings, *, kind: str, name: str, url: str | None, token: str | None, path: str | None, every_us: int
+    settings: Settings,
+    *,
+    kind: str,
+    name: str,
+    given: Mapping[str, str | None],
+    every_us: int | None = None,
+    since_us: int | None = None,
 ) -> str:
-    """Store a source for the service to pull or watch; secrets only as references.
+    """Store a source for the service to pull; secrets only as references. What a pull would refuse is refused here.
 
     Raises:
-        UsageError: an option is missing or a secret is given itself.
+        UsageError: an option is missing or unknown, or a secret is given itself or cannot be read.
+        ForbiddenError: HALVE_ALLOW_HOSTS or HALVE_INGEST_ROOTS does not allow what the source needs.
     """
-    options: dict[str, Any] = {"every_us": every_us}
-    if kind == "litellm":
-        if url is None or token is None:
-            raise UsageError("A litellm source needs --url and --token (env:NAME or file:PATH).")
-        read_secret(token)
-        options |= {"url": url, "token": token}
-    else:
-        if path is None:
-            raise UsageError("A folder source needs --path.")
-        options["path"] = path
+    connector = connector_named(kind)
+    options: dict[str, Any] = dict(connector.configured(given))
+    for reference in connector.secrets(options):
+        read_secret(reference)
+    refuse_hosts(connector.hosts(options), frozenset(settings.allow_hosts.split()))
+    if kind == folder.CONNECTOR.name:
+        options["path"] = str(folder.allowed(Path(options["path"]), folder.roots_of(settings.ingest_roots)))
+    options["every_us"] = ttl_from_text(connector.every) if every_us is None else every_us
+    if since_us is not None:
+        options["since_us"] = since_us
     with opened_control(settings) as control:
         control_sources.save(control, control_sources.Source(name, kind, options), now_us())
     return name
+
+
+def remove_source(settings: Settings, name: str) -> None:
+    """Forget a source and where it stood; its requests stay.
+
+    Raises:
+        NotFoundError: no such source.
+    """
+    with opened_control(settings) as control:
+        control_sources.remove(control, name)
+
+
+def source_kinds() -> list[dict[str, Any]]:
+    """The kinds of sources: what each reads, and its options."""
+    return [
+        {
+            "kind": one.name,
+            "reads": one.reads,
+            "every": one.every,
+            "options": [asdict(option) for option in one.options],
+        }
+        for one in CONNECTORS
+    ]
 
 
 def list_sources(settings: Settings) -> list[dict[str, Any]]:
@@ -204,6 +237,9 @@ def list_sources(settings: Settings) -> list[dict[str, Any]]:
                 "state": (where := control_sources.cursor(control, source.name)).state,
                 "last_run_us": where.last_run_us,
                 "error": where.error,
+                "fresh_us": where.fresh_us,
+                "complete_us": where.complete_us,
+                "records": where.records,
             }
             for source in control_sources.all_sources(control)
         ]

@@ -38,7 +38,7 @@ def keep_upload(data_dir: Path, name: str, stream: BinaryIO) -> Found:
     kept = Found(safe, folder / safe)
     try:
         folder.mkdir(mode=0o700, parents=True)
-        with os.fdopen(os.open(kept.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
+        with private_file(kept.path) as out:
             whole = _copy(stream, out)
     except OSError as error:
         drop_upload(kept)
@@ -57,17 +57,19 @@ def drop_upload(kept: Found) -> None:
 
 
 @contextmanager
-def spool(data_dir: Path, source: str) -> Iterator[Path]:
-    """A private file for what is pulled from a source, gone afterwards."""
-    folder = data_dir / PULLED
-    folder.mkdir(mode=0o700, exist_ok=True)
-    file = folder / f"{source}.jsonl"
+def scratch(data_dir: Path) -> Iterator[Path]:
+    """A private folder for what is pulled from a source, gone afterwards."""
+    folder = data_dir / PULLED / secrets.token_hex(8)
+    folder.mkdir(mode=0o700, parents=True)
     try:
-        file.unlink(missing_ok=True)
-        os.close(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-        yield file
+        yield folder
     finally:
-        file.unlink(missing_ok=True)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def private_file(path: Path) -> BinaryIO:
+    """A new file that only its owner may read."""
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
 
 
 def sweep(data_dir: Path) -> list[str]:

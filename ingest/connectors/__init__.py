@@ -1,1 +1,45 @@
-"""How bytes are obtained: files and folders, a watched folder, HTTP sources."""
+"""How bytes are obtained: the kinds of sources, one file each, in the explicit tuple `CONNECTORS`.
+
+Beside them stand files and folders that a command names (`files.py`), and the manners that all kinds share.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from app.core.errors import UsageError
+from ingest.connectors import (
+    anthropic_bills,
+    folder,
+    helicone,
+    langfuse,
+    litellm,
+    openai_bills,
+    openrouter_activity,
+)
+
+if TYPE_CHECKING:
+    from ingest.connectors.connector import Connector
+
+CONNECTORS: Final[tuple[Connector, ...]] = (
+    folder.CONNECTOR,
+    litellm.CONNECTOR,
+    langfuse.CONNECTOR,
+    helicone.CONNECTOR,
+    openai_bills.CONNECTOR,
+    anthropic_bills.CONNECTOR,
+    openrouter_activity.CONNECTOR,
+)
+
+
+def connector_named(kind: str) -> Connector:
+    """The connector of that kind.
+
+    Raises:
+        UsageError: there is none; the message lists them.
+    """
+    for candidate in CONNECTORS:
+        if candidate.name == kind:
+            return candidate
+    known = ", ".join(candidate.name for candidate in CONNECTORS)
+    raise UsageError(f"There is no kind of source named {kind!r}. Halve pulls from: {known}.")

@@ -15,11 +15,21 @@ import msgspec
 
 from app.core.errors import InputError, UnavailableError, UsageError
 from app.core.hashing import hash64
-from ingest.connectors.polite import Patience, PoliteClient, RefusedError, TooLargeError, UnreadableError
+from ingest.connectors.connector import Batch, Connector, Errand, Option
+from ingest.connectors.polite import (
+    Patience,
+    PoliteClient,
+    RefusedError,
+    TooLargeError,
+    UnreadableError,
+    bearer,
+    host_of,
+)
 from ingest.connectors.secret_reference import read_secret
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
+    from typing import Any
 
     from ingest.connectors.outbound import Guard
 
@@ -87,7 +97,7 @@ def pull(
     """
     first_us = options.since_us if cursor is None else cursor.through_us - options.overlap_us
     reached = Cursor(first_us) if cursor is None else cursor
-    with PoliteClient(options.base_url, read_secret(options.token), guard, patience or Patience()) as client:
+    with PoliteClient(options.base_url, bearer(read_secret(options.token)), guard, patience or Patience()) as client:
         reader = _Reader(client, options.page_size, options.slice_rows)
         start, stop, width = _floor(first_us), _floor(now_us) + _SECOND, _DAY
         while start < stop:
@@ -244,3 +254,30 @@ def _floor(us: int) -> int:
 def _text(us: int) -> str:
     """The proxy's own form of a time, UTC, whole seconds."""
     return f"{datetime.fromtimestamp(us // _SECOND, UTC):%Y-%m-%d %H:%M:%S}"
+
+
+def _options(given: Mapping[str, Any], since_us: int = 0) -> Options:
+    # Sources that were added before every kind called its key `key` have a `token`.
+    return Options(str(given["url"]), str(given.get("key") or given["token"]), since_us)
+
+
+def _pull(errand: Errand) -> Iterator[Batch]:
+    options = _options(errand.options, errand.since_us)
+    cursor = None if errand.held is None else Cursor(int(errand.held["through_us"]))
+    for lines, reached in pull(options, cursor, errand.now_us, guard=errand.guard, patience=errand.patience):
+        complete = min(reached.through_us, errand.now_us - options.overlap_us)
+        yield Batch({"through_us": reached.through_us}, lines, fresh_us=reached.through_us, complete_us=complete)
+
+
+CONNECTOR: Final = Connector(
+    name="litellm",
+    reads="The spend log of a LiteLLM proxy, request by request.",
+    options=(
+        Option("url", "address of the proxy", required=True),
+        Option("key", "a key that may read all spend logs", required=True, secret=True),
+    ),
+    pull=_pull,
+    check=_options,
+    hosts=lambda options: [host_of(str(options["url"]))],
+    format=FORMAT,
+)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from ipaddress import IPv4Address, IPv6Address, ip_address
 
 from app.core.errors import ForbiddenError, UnavailableError
@@ -25,7 +25,7 @@ def guard(allowed: frozenset[str]) -> Guard:
             raise ForbiddenError(f"{host} stands for {address}, an address that is never called.")
         if host.lower().rstrip(".") in names or ("*" in names and ip.is_global):
             return
-        raise ForbiddenError(f"{host} is not an allowed host. Add it to HALVE_ALLOW_HOSTS if it should be called.")
+        raise ForbiddenError(_not_allowed(host))
 
     return check
 
@@ -45,6 +45,25 @@ def checked_address(host: str, port: int, check: Guard) -> str:
     for address in addresses:
         check(host, address)
     return addresses[0]
+
+
+def refuse_hosts(hosts: Sequence[tuple[str, int]], allowed: frozenset[str]) -> None:
+    """Refuse now what `guard(allowed)` would refuse later; a name that does not resolve yet is judged by itself.
+
+    Raises:
+        ForbiddenError: one of the (name, port) may not be called.
+    """
+    check = guard(allowed)
+    for host, port in hosts:
+        try:
+            checked_address(host, port, check)
+        except UnavailableError as error:
+            if not {host.lower().rstrip("."), "*"} & {name.lower().rstrip(".") for name in allowed}:
+                raise ForbiddenError(_not_allowed(host)) from error
+
+
+def _not_allowed(host: str) -> str:
+    return f"{host} is not an allowed host. Add it to HALVE_ALLOW_HOSTS if it should be called."
 
 
 def _plain(address: str) -> IPv4Address | IPv6Address:

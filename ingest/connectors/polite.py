@@ -1,10 +1,11 @@
-"""GET with manners: explicit time-outs, a bounded answer, back-off with jitter, and a pause where the server asks."""
+"""HTTP with manners: explicit time-outs, a bounded answer, back-off with jitter, and a pause where the server asks."""
 
 from __future__ import annotations
 
 import logging
 import random
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -16,12 +17,13 @@ from app.core.errors import ForbiddenError, HalveError, InputError, UnavailableE
 from ingest.connectors.outbound import checked_address
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from types import TracebackType
 
     from ingest.connectors.outbound import Guard
 
 T = TypeVar("T")
+Params = Mapping[str, str | int | list[str]]
 log = logging.getLogger(__name__)
 
 RETRIED: Final = frozenset((408, 425, 429, 500, 502, 503, 504, 529))
@@ -68,15 +70,41 @@ class Patience:
         return own if asked_s is None else max(own, asked_s)
 
 
+def address(text: str) -> httpx2.URL:
+    """The address of a server.
+
+    Raises:
+        InputError: it is none, or it carries a user or a password.
+    """
+    try:
+        url = httpx2.URL(text.rstrip("/"))
+    except httpx2.InvalidURL as error:
+        raise InputError(f"{text!r} is no address. Give it as https://host[:port].") from error
+    if url.scheme not in ("http", "https") or not url.host or url.userinfo:
+        raise InputError(f"{url.host or text!r} is no address. Give it as https://host[:port].")
+    return url
+
+
+def host_of(text: str) -> tuple[str, int]:
+    """(host, port) of an address. Raises as `address` does."""
+    url = address(text)
+    return url.host, url.port or (443 if url.scheme == "https" else 80)
+
+
+def bearer(token: str) -> dict[str, str]:
+    """The header of a token."""
+    return {"Authorization": f"Bearer {token}"}
+
+
 @dataclass(slots=True)
 class PoliteClient:
-    """One server, called for JSON documents. Follows no redirect; the token goes to this host only.
+    """One server, called for JSON documents. Follows no redirect; the secrets in `headers` go to this host only.
 
     The host's addresses are checked by `guard`, and the connection is made to the address that was checked.
     """
 
     base_url: str
-    token: str = field(repr=False)
+    headers: Mapping[str, str] = field(repr=False)
     guard: Guard
     patience: Patience = field(default_factory=Patience)
     max_bytes: int = 64 * 1024 * 1024
@@ -84,12 +112,7 @@ class PoliteClient:
     _url: httpx2.URL = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        try:
-            self._url = httpx2.URL(self.base_url.rstrip("/"))
-        except httpx2.InvalidURL as error:
-            raise InputError(f"{self.base_url!r} is no address. Give it as https://host[:port].") from error
-        if self._url.scheme not in ("http", "https") or not self._url.host or self._url.userinfo:
-            raise InputError(f"{self._url.host or self.base_url!r} is no address. Give it as https://host[:port].")
+        self._url = address(self.base_url)
         self._client = httpx2.Client(
             timeout=httpx2.Timeout(connect=10.0, read=60.0, write=10.0, pool=10.0),
             follow_redirects=False,
@@ -104,8 +127,12 @@ class PoliteClient:
     ) -> None:
         self._client.close()
 
-    def get(self, path: str, params: Mapping[str, str | int], decode: Callable[[bytes], T]) -> T:
-        """The decoded document.
+    def get(self, path: str, params: Params, decode: Callable[[bytes], T]) -> T:
+        """The decoded document of a GET. Raises as `ask` does."""
+        return self.ask("GET", path, params, None, decode)
+
+    def ask(self, method: str, path: str, params: Params, body: bytes | None, decode: Callable[[bytes], T]) -> T:
+        """The decoded document; what is asked must do no harm when it is asked twice.
 
         Raises:
             UnavailableError: no whole answer came within the attempts.
@@ -117,9 +144,9 @@ class PoliteClient:
         for attempt in range(self.patience.attempts):
             status, asked_s = None, None
             try:
-                status, headers, body = self._once(path, params)
+                status, headers, answer = self._once(method, path, params, body)
                 if status == 200:
-                    return decode(body)
+                    return decode(answer)
                 self._final(path, status, headers)
                 asked_s = _retry_after_s(headers.get("retry-after"))
                 last = f"status {status}"
@@ -138,17 +165,17 @@ class PoliteClient:
             "pull begins at the same place."
         )
 
-    def _once(self, path: str, params: Mapping[str, str | int]) -> tuple[int, httpx2.Headers, bytes]:
+    def _once(self, method: str, path: str, params: Params, sent: bytes | None) -> tuple[int, httpx2.Headers, bytes]:
         port = self._url.port or (443 if self._url.scheme == "https" else 80)
-        address = checked_address(self._url.host, port, self.guard)
-        url = self._url.copy_with(host=address, path=self._url.path.rstrip("/") + path)
-        headers = {
-            "Host": self._url.netloc.decode(),
-            "Authorization": f"Bearer {self.token}",
-            "Accept": "application/json",
-        }
+        checked = checked_address(self._url.host, port, self.guard)
+        url = self._url.copy_with(host=checked, path=self._url.path.rstrip("/") + path)
+        headers = {"Host": self._url.netloc.decode(), "Accept": "application/json", **self.headers}
+        if sent is not None:
+            headers["Content-Type"] = "application/json"
         extensions = {"sni_hostname": self._url.host} if self._url.scheme == "https" else {}
-        with self._client.stream("GET", url, params=dict(params), headers=headers, extensions=extensions) as response:
+        with self._client.stream(
+            method, url, params=dict(params), content=sent, headers=headers, extensions=extensions
+        ) as response:
             body = bytearray()
             for piece in response.iter_bytes():
                 body += piece

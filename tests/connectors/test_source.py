@@ -39,7 +39,7 @@ def proxy(fake: Fake) -> Iterator[str]:
 def configured(proxy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     monkeypatch.setenv("LITELLM_TOKEN", TOKEN)
     made = replace(Settings(), data_dir=tmp_path / "data", allow_hosts="127.0.0.1")
-    add_source(made, kind="litellm", name="gateway", url=proxy, token="env:LITELLM_TOKEN", path=None, every_us=0)
+    add_source(made, kind="litellm", name="gateway", given={"url": proxy, "key": "env:LITELLM_TOKEN"}, every_us=0)
     return made
 
 

@@ -138,12 +138,15 @@ def test_what_a_crash_left_is_removed_at_the_next_start_and_named(
     assert "left over.jsonl" in caplog.text
 
 
-def test_a_pulled_spool_is_private_and_gone_also_after_a_failure(runtime: Runtime) -> None:
-    def fail(file: Path) -> None:
+def test_what_is_pulled_is_private_and_gone_also_after_a_failure(runtime: Runtime) -> None:
+    def fail(folder: Path) -> None:
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+        file = folder / "0.jsonl"
+        with uploads.private_file(file) as out:
+            out.write(b"x")
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
-        file.write_bytes(b"x")
         raise UnavailableError("full")
 
-    with pytest.raises(UnavailableError), uploads.spool(runtime.data_dir, "litellm") as file:
-        fail(file)
+    with pytest.raises(UnavailableError), uploads.scratch(runtime.data_dir) as folder:
+        fail(folder)
     assert not list(runtime.data_dir.glob("pulled/*"))

@@ -1,0 +1,111 @@
+"""One pull of one source: batches become shards in the inbox, and the source's position is stored after each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from app.control import sources as control_sources
+from app.main import uploads
+from app.main.refresh import now_us
+from ingest.connectors import connector_named
+from ingest.connectors.connector import DAY_US, Batch, Errand
+from ingest.connectors.files import Found
+from ingest.connectors.folder import roots_of
+from ingest.connectors.outbound import guard
+from ingest.connectors.polite import Patience
+from ingest.inbox import rows_in
+from ingest.pipeline import shards_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from app.control.sources import Source
+    from app.main.runtime import Runtime
+    from app.settings import Settings
+    from ingest.connectors.connector import Connector
+    from ingest.summary import Summary
+
+FIRST_PULL_DAYS: Final = 35
+TAKE_EVERY: Final = 64  # shards that may wait before a long pull has them merged
+
+
+def pull_source(
+    runtime: Runtime,
+    settings: Settings,
+    source: Source,
+    held: Any,
+    *,
+    read: Callable[[Sequence[Path], str], Summary],
+    take: Callable[[], object],
+    patience: Patience | None = None,
+) -> None:
+    """Fetch what is new. `read` reads files where they lie, `take` merges what waits in the inbox.
+
+    Raises:
+        HalveError: the pull ended early; what came before is stored, and the next one goes on there.
+    """
+    connector = connector_named(source.kind)
+    waiting = 0
+    with uploads.scratch(runtime.data_dir) as scratch:
+        errand = _errand(settings, source, held, scratch, patience or Patience())
+        for number, batch in enumerate(connector.pull(errand)):
+            records = read(batch.in_place, source.name).read if batch.in_place else 0
+            # The shards are on disk under their final names: from here on their rows cannot be lost.
+            shards = _shards(runtime, settings, source, connector, batch, scratch / f"{number}.jsonl")
+            records += sum(map(rows_in, shards))
+            control_sources.advance(
+                runtime.control,
+                source.name,
+                batch.position,
+                now_us(),
+                fresh_us=batch.fresh_us,
+                complete_us=batch.complete_us,
+                records=records,
+            )
+            waiting += len(shards)
+            if waiting >= TAKE_EVERY:
+                take()
+                waiting = 0
+    take()
+
+
+def _errand(settings: Settings, source: Source, held: Any, scratch: Path, patience: Patience) -> Errand:
+    now = now_us()
+    options: Mapping[str, Any] = source.options
+    return Errand(
+        options=options,
+        held=held,
+        now_us=now,
+        since_us=int(options.get("since_us", now - FIRST_PULL_DAYS * DAY_US)),
+        guard=guard(frozenset(settings.allow_hosts.split())),
+        roots=roots_of(settings.ingest_roots),
+        scratch=scratch,
+        patience=patience,
+    )
+
+
+def _shards(
+    runtime: Runtime, settings: Settings, source: Source, connector: Connector, batch: Batch, spool: Path
+) -> list[Path]:
+    """The shards of a batch's lines and files, which are gone afterwards."""
+    found = list(batch.files)
+    if batch.lines:
+        with uploads.private_file(spool) as out:
+            out.writelines(line + b"\n" for line in batch.lines)
+        found.append(Found(f"{source.name} ({source.kind})", spool))
+    try:
+        return (
+            shards_of(
+                found,
+                runtime.data_dir,
+                source=source.name,
+                format_name=connector.format,
+                text=settings.text,
+            )
+            if found
+            else []
+        )
+    finally:
+        for one in found:
+            one.path.unlink(missing_ok=True)

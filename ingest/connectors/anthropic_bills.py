@@ -1,0 +1,52 @@
+"""Pulls Anthropic's usage and cost reports by day: `/v1/organizations/usage_report/messages` and `/cost_report`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ingest.connectors.answers import rfc3339
+from ingest.connectors.bill_reports import Report, pull_reports
+from ingest.connectors.connector import Batch, Connector, Errand, Option
+from ingest.connectors.polite import PoliteClient, host_of
+from ingest.connectors.secret_reference import read_secret
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+HOST: Final = "https://api.anthropic.com"
+VERSION: Final = "2023-06-01"
+
+# Source: the Admin API reference, "Get Messages Usage Report" and "Get Cost Report".
+REPORTS: Final = (
+    Report(
+        "/v1/organizations/usage_report/messages",
+        {
+            "bucket_width": "1d",
+            "limit": 31,
+            "group_by[]": ["workspace_id", "model", "service_tier", "context_window", "inference_geo"],
+        },
+    ),
+    Report("/v1/organizations/cost_report", {"limit": 31, "group_by[]": ["workspace_id", "description"]}),
+)
+
+
+def pull(errand: Errand) -> Iterator[Batch]:
+    """The pages of both reports, one a batch. Raises as `pull_reports` does."""
+    url = str(errand.options.get("url", HOST))
+    headers = {"x-api-key": read_secret(str(errand.options["key"])), "anthropic-version": VERSION}
+    with PoliteClient(url, headers, errand.guard, errand.patience) as client:
+        yield from pull_reports(errand, client, REPORTS, lambda us: {"starting_at": rfc3339(us)})
+
+
+CONNECTOR: Final = Connector(
+    name="anthropic-bills",
+    reads="Usage and costs of an Anthropic organisation by day, workspace, model and tier: the bill, no requests.",
+    options=(
+        Option("key", "an Admin API key of the organisation", required=True, secret=True),
+        Option("url", f"address of the API, {HOST}"),
+    ),
+    pull=pull,
+    check=lambda options: host_of(str(options.get("url", HOST))),
+    hosts=lambda options: [host_of(str(options.get("url", HOST)))],
+    every="6h",
+)
