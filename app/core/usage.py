@@ -160,7 +160,7 @@ class Rejected(msgspec.Struct, frozen=True):
 
 
 class SpanLink(Rejected, frozen=True, kw_only=True):
-    """A span that is no call (or repeats those under it) but may stand between calls of its trace: benign, kept as a link.
+    """A span that is no call, or repeats calls under it, but may stand between calls of its trace: benign, kept.
 
     Through links a later call is found to stand above earlier ones, whose usage it repeats.
     """
