@@ -61,6 +61,7 @@ NOT_SHOWN = {
     "shown_as": "an example of wording",
     "naive_text": "an explanation of the flag",
     "nice_to_have": "more than is asked",
+    "note": "an explanation",
 }
 
 

@@ -33,10 +33,10 @@ FORMATS_OF_CASES = {
     "langfuse_observation": "langfuse",
     "langfuse_ingestion_batch": "langfuse",
     "codex_rollout_jsonl": "codex_cli",
+    "otlp_json": "otlp_genai",
     "raw_jsonl": "",  # found by content
 }
 NOT_READ_YET = (
-    ("otlp_json", "format not read yet"),
     ("gemini_generate_content", "format not read yet"),
     ("bedrock_model_invocation_log", "format not read yet"),
     ("langchain_usage_metadata", "format not read yet"),
