@@ -33,9 +33,13 @@ def unanswered(record: dict[str, Any]) -> UsageEvent:
     return item if type(item) is UsageEvent else UsageEvent()
 
 
-def complete(event: UsageEvent, record: dict[str, Any]) -> None:
-    """Add what the runner knows; what the provider says itself stays, but for the id of a row that has none."""
-    tags = {"custom_id": str(record["custom_id"])}
+def complete(event: UsageEvent, record: dict[str, Any], row: str | None = None) -> None:
+    """Add what the runner knows; what the provider says itself stays, but for the id of a row that has none.
+
+    `row` is the caller's own id of the row where the layout has another name for it than `custom_id`.
+    """
+    row = str(record["custom_id"]) if row is None else row
+    tags = {"custom_id": row}
     logged = table(record.get("logged"))
     if logged:
         warnings: list[str] = []
@@ -45,6 +49,4 @@ def complete(event: UsageEvent, record: dict[str, Any]) -> None:
         read_tags(logged.get("tags"), tags)
     event.is_batch = True
     event.tags = {**(event.tags or {}), **tags}
-    event.source_record = (
-        text(record.get("id")) or event.source_record or text(logged.get("id")) or str(record["custom_id"])
-    )
+    event.source_record = text(record.get("id")) or event.source_record or text(logged.get("id")) or row

@@ -80,6 +80,10 @@ class Exchange(msgspec.Struct, gc=False):
     outer: dict[str, Any]
 
 
+# Lines of the inputs of Gemini's and Bedrock's batches.
+_BATCH_INPUTS: Final = ({"key", "request"}, {"recordId", "modelInput"})
+
+
 def unwrap(record: Any) -> Exchange | Rejected:
     """Take a record apart; Rejected where it holds nothing that could be a provider's answer."""
     if type(record) is list:
@@ -88,7 +92,7 @@ def unwrap(record: Any) -> Exchange | Rejected:
         return Rejected(f"a JSON {_json_type(record)} where an object was expected")
     if is_event(record):
         return Exchange(None, None, [record], {})
-    if "custom_id" in record and "response" not in record:
+    if ("custom_id" in record and "response" not in record) or record.keys() in _BATCH_INPUTS:
         return Rejected("a line of a batch's input: a request that was not answered here")
     request, response = record.get("request"), record.get("response")
     if request is None and response is None:

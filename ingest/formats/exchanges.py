@@ -9,7 +9,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from app.core.usage import Rejected, UsageEvent
-from ingest.formats import anthropic_messages, openai_chat, openai_completions, openai_responses
+from ingest.formats import (
+    anthropic_messages,
+    bedrock_converse,
+    bedrock_models,
+    cohere,
+    gemini_generate_content,
+    gemini_interactions,
+    openai_assistants,
+    openai_audio,
+    openai_chat,
+    openai_completions,
+    openai_images,
+    openai_moderation,
+    openai_responses,
+    rerank,
+)
 from ingest.formats.dressing import dress
 from ingest.formats.envelope import STREAM_EVENTS, Exchange, unwrap
 from ingest.formats.format import Format
@@ -28,6 +43,16 @@ LAYOUTS: Final[tuple[Layout, ...]] = (
     anthropic_messages.LAYOUT,
     openai_completions.COMPLETIONS,
     openai_completions.EMBEDDINGS,
+    gemini_generate_content.LAYOUT,
+    gemini_interactions.LAYOUT,
+    bedrock_converse.LAYOUT,
+    bedrock_models.LAYOUT,
+    rerank.LAYOUT,
+    cohere.LAYOUT,
+    openai_images.LAYOUT,
+    openai_audio.LAYOUT,
+    openai_moderation.LAYOUT,
+    openai_assistants.LAYOUT,
 )
 _BY_NAME: Final = {layout.name: layout for layout in LAYOUTS}
 _OBJECTS: Final = {
@@ -35,14 +60,10 @@ _OBJECTS: Final = {
     "chat.completion.chunk": "openai_chat",
     "response": "openai_responses",
     "text_completion": "openai_completions",
-}
-_OTHERS: Final = {
-    "usageMetadata": "a Gemini response",
-    "usage_metadata": "a Gemini or LangChain response",
-    "inputTextTokenCount": "a Bedrock Titan response",
-    "stopReason": "a Bedrock Converse response",
+    "thread.run": "openai_assistants",
 }
 _PLACES: Final = {
+    **{place: layout.name for layout in LAYOUTS for place in layout.places},
     "/chat/completions": "openai_chat",
     "/responses": "openai_responses",
     "/messages": "anthropic_messages",
@@ -85,9 +106,6 @@ def layout_of(exchange: Exchange) -> str:
         found = _layout_of_place(exchange.outer) or _layout_of_body(response, wrapped=bool(exchange.outer))
         if found is not None:
             return found
-        for key, name in _OTHERS.items():
-            if key in response:
-                return name
     if exchange.request is not None:
         return _layout_of_request(exchange.request, exchange.outer)
     place = exchange.outer.get("path") or exchange.outer.get("url")
@@ -106,7 +124,15 @@ def _layout_of_place(outer: dict[str, Any]) -> str | None:
     return None
 
 
+def _owner(body: dict[str, Any]) -> str | None:
+    """The layout whose own fields a response body or a stream's event has."""
+    return next((layout.name for layout in LAYOUTS if layout.owns(body)), None)
+
+
 def _layout_of_object(kind: str, response: dict[str, Any]) -> str:
+    owner = _owner(response)
+    if owner is not None:
+        return owner
     if kind == "list":
         data = response.get("data")
         if type(data) is list and data and type(data[0]) is dict and data[0].get("object") == "embedding":
@@ -127,6 +153,9 @@ def _layout_of_body(response: dict[str, Any], *, wrapped: bool) -> str | None:
     kind = response.get("type")
     if kind == "message" and ("content" in response or "role" in response):
         return "anthropic_messages"
+    owner = _owner(response)
+    if owner is not None:
+        return owner
     usage = response.get("usage")
     if type(usage) is dict and (wrapped or "model" in response):
         return _layout_of_usage(usage, response)
@@ -149,8 +178,6 @@ def _layout_of_stream(chunks: list[dict[str, Any]]) -> str:
         kind, name = chunk.get("type"), chunk.get("object")
         if type(name) is str and name in _OBJECTS:
             return _OBJECTS[name]
-        if type(name) is str and name.startswith("thread."):
-            return f"an Assistants stream ({name})"
         if type(kind) is str and kind.startswith("response."):
             return "openai_responses"
         if type(kind) is str and kind in STREAM_EVENTS:
@@ -158,6 +185,9 @@ def _layout_of_stream(chunks: list[dict[str, Any]]) -> str:
             return "anthropic_messages" if started else f"a {kind} event without its message_start"
         if "choices" in chunk:
             return "openai_chat"
+        owner = _owner(chunk)
+        if owner is not None:
+            return owner
     return "an empty or unknown event stream"
 
 
@@ -166,9 +196,14 @@ def _layout_of_request(request: dict[str, Any], outer: dict[str, Any]) -> str:
     named = _layout_of_place(outer)
     if named is not None:
         return named
+    asked = next((layout.name for layout in LAYOUTS if layout.asks(request)), None)
+    if asked is not None:
+        return asked
     if "messages" in request:
         model = request.get("model")
-        anthropic = "system" in request or (type(model) is str and model.startswith("claude"))
+        anthropic = (
+            "system" in request or "anthropic_version" in request or (type(model) is str and model.startswith("claude"))
+        )
         return "anthropic_messages" if anthropic else "openai_chat"
     if "input" in request:
         return "openai_embeddings" if "embedding" in str(request.get("model")) else "openai_responses"

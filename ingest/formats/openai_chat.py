@@ -198,6 +198,9 @@ def _joined(chunks: list[dict[str, Any]]) -> dict[str, Any]:
         for key in ("id", "model", "created", "service_tier", "usage", "error", "provider"):
             if chunk.get(key) is not None:
                 joined[key] = chunk[key]
+        groq = chunk.get("x_groq")
+        if type(groq) is dict and groq.get("usage") is not None:  # Groq's streams before they had `usage`
+            joined.setdefault("usage", groq["usage"])
         for choice in choices_of(chunk):
             if type(choice) is not dict:
                 continue

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from app.core.usage import UsageEvent
 
 _NOTHING: Final[dict[str, Any]] = {}
+# DeepSeek, Together and Hugging Face, Mistral, LiteLLM.
+_CACHED: Final = ("prompt_cache_hit_tokens", "cached_tokens", "num_cached_tokens", "cache_read_input_tokens")
 
 
 def read_usage(usage: dict[str, Any], event: UsageEvent, warnings: list[str], write_class: str) -> None:
@@ -56,7 +58,7 @@ def _read_input(
 ) -> None:
     cached = details.get("cached_tokens")
     if cached is None:
-        cached = usage.get("prompt_cache_hit_tokens", usage.get("cached_tokens", usage.get("cache_read_input_tokens")))
+        cached = next((usage[name] for name in _CACHED if usage.get(name) is not None), None)
     cached = count(cached, "cache_read", warnings)
     audio = count(details.get("audio_tokens"), "input_audio", warnings) or 0
     image = count(details.get("image_tokens"), "input_image", warnings) or 0

@@ -22,6 +22,12 @@ SAMPLES = {
     "langfuse_observation_v2": "langfuse",
     "langfuse_blob_observation": "langfuse",
     "claude_code": "claude_code",
+    "gemini_generate_content": "gemini_generate_content",
+    "gemini_batch_output": "gemini_batch_output",
+    "vertex_batch_output": "gemini_batch_output",
+    "bedrock_converse": "bedrock_converse",
+    "bedrock_invocation_log": "bedrock_invocation_log",
+    "bedrock_batch_output": "bedrock_batch_output",
 }
 
 

@@ -120,7 +120,7 @@ def test_usage_kept_without_the_body_is_read_by_the_called_path(one):
     assert (event.operation, event.model, event.tok_input) == ("embedding", "text-embedding-3-small", 8)
 
 
-@pytest.mark.parametrize("record", [None, 42, "text", {"silly": 1}, {"response": "<html>"}, {"object": "thread.run"}])
+@pytest.mark.parametrize("record", [None, 42, "text", {"silly": 1}, {"response": "<html>"}, {"object": "thread.message"}])
 def test_what_is_no_exchange_is_rejected_with_a_reason(read, record):
     (item,) = read(record, form="openai_chat")
     assert isinstance(item, Rejected)
@@ -168,8 +168,7 @@ def test_long_metadata_is_content_and_no_tag(one):
 @pytest.mark.parametrize(
     ("body", "name"),
     [
-        ({"candidates": [], "usageMetadata": {"promptTokenCount": 1}}, "Gemini"),
-        ({"object": "thread.run", "usage": {"prompt_tokens": 1}}, "Assistants"),
+        ({"object": "thread.message", "content": []}, "Assistants"),
         ({"object": "batch", "status": "completed"}, "batch"),
     ],
 )
