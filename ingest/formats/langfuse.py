@@ -37,12 +37,14 @@ def detect(record: Any) -> float:
         return 1.0
     if _is_observation(record):
         return 1.0
-    if _is_rendering(record):
+    if _is_rendering(record) or _beside(record) is not None:
         return 0.6
     for name in ("data", "batch"):
         inner = record.get(name)
         if type(inner) is list and inner and type(inner[0]) is dict:
             body = inner[0].get("body") if name == "batch" else inner[0]
+            if type(body) is dict and _beside(body) is not None:
+                return 0.6
             if type(body) is dict and ((name == "batch" and "type" in inner[0]) or _is_observation(body)):
                 return 1.0
     return 0.0
@@ -64,6 +66,8 @@ def parse(record: Any, _origin: Origin) -> Iterator[UsageEvent | Rejected]:
         yield from _trace({}, record["data"])
     elif _is_observation(record):
         yield from _trace({}, [record])
+    elif (what := _beside(record)) is not None:
+        yield Rejected(f"a Langfuse {what} is no call", benign=True)
     elif _is_rendering(record):
         yield Rejected("a ChatML rendering of Langfuse observations, no log: it has no model, time or usage")
     else:
@@ -74,6 +78,16 @@ def _is_observation(record: dict[str, Any]) -> bool:
     kind = record.get("type")
     named = "traceId" in record or "trace_id" in record or "usageDetails" in record or "usage_details" in record
     return type(kind) is str and kind in _TYPES and named and "id" in record
+
+
+def _beside(record: dict[str, Any]) -> str | None:
+    """What else stands in Langfuse's exports and pages beside observations: a score, a trace; None for neither."""
+    named = "traceId" in record or "trace_id" in record
+    scored = any(name in record for name in ("value", "stringValue", "string_value", "longStringValue"))
+    if scored and ("dataType" in record or "data_type" in record) and (named or "source" in record):
+        return "score"
+    marks = sum(name in record for name in ("public", "bookmarked", "release", "sessionId", "session_id", "tags"))
+    return "trace" if "timestamp" in record and "id" in record and "type" not in record and marks >= 3 else None
 
 
 def _is_rendering(record: dict[str, Any]) -> bool:
@@ -108,7 +122,9 @@ def _trace(trace: dict[str, Any], observations: list[Any]) -> Iterator[UsageEven
     repeated = _repeating(rows)
     for row in rows:
         kind = row.get("type")
-        if kind not in CALLS:
+        if (what := _beside(row)) is not None and kind not in _TYPES:
+            yield Rejected(f"a Langfuse {what} is no call", benign=True)
+        elif kind not in CALLS:
             yield Rejected(f"a {kind} observation is no call", benign=type(kind) is str and kind in _TYPES)
         elif id(row) in repeated:
             yield Rejected("a generation that repeats the usage of those under it", benign=True)

@@ -10,10 +10,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from app.core.usage import Rejected, UsageEvent
-from ingest.formats import anthropic_messages, openai_chat, openai_responses, providers
-from ingest.formats.dressing import UNBILLED_STATUSES, read_tags
-from ingest.formats.fields import decoded_text, integer, table, text, usd_text
+from ingest.formats import providers
+from ingest.formats.dressing import read_tags
+from ingest.formats.fields import integer, table, text, usd_text
 from ingest.formats.format import Format
+from ingest.formats.litellm_calls import body, listed, model_name, operation, read_bodies, read_failure
 from ingest.formats.openai_usage import read_usage
 from ingest.formats.times import utc_instant
 
@@ -22,15 +23,6 @@ if TYPE_CHECKING:
 
     from ingest.formats.format import Origin
 
-_OPERATIONS: Final = {
-    "embedding": "embedding",
-    "image_generation": "image",
-    "text_completion": "completion",
-    "transcription": "audio",
-    "speech": "audio",
-    "rerank": "rerank",
-    "moderation": "moderation",
-}
 _METADATA_TAGS: Final = {
     "user_api_key_team_alias": "team",
     "user_api_key_user_id": "litellm_user",
@@ -66,11 +58,11 @@ def _event(row: dict[str, Any]) -> UsageEvent:
     metadata = table(get("metadata"))
     event = UsageEvent(provider=text(get("custom_llm_provider")))
     _read_bodies(row, event)
-    event.model = _model(text(get("model")) or event.model, event.provider)
+    event.model = model_name(text(get("model")) or event.model, event.provider)
     event.source_record = text(get("request_id"))
     event.trace_id = text(get("litellm_call_id"))
     event.session_id = text(get("session_id"))
-    event.operation = _operation(text(get("call_type")))
+    event.operation = operation(text(get("call_type")))
     _read_usage(row, metadata, event, warnings)
     _read_times(row, event, warnings)
     _read_outcome(row, metadata, event)
@@ -78,19 +70,6 @@ def _event(row: dict[str, Any]) -> UsageEvent:
     event.cost_reported_usd = usd_text(get("spend"), "spend", warnings)
     event.warnings = warnings or None
     return event
-
-
-def _model(model: str | None, provider: str | None) -> str | None:
-    """The provider's own name of the model: LiteLLM puts its provider slug in front."""
-    if model is not None and provider is not None and model.startswith(f"{provider}/"):
-        return model[len(provider) + 1 :]
-    return model
-
-
-def _operation(call_type: str | None) -> str:
-    if call_type is None:
-        return "chat"
-    return _OPERATIONS.get(call_type.removeprefix("a"), "chat")
 
 
 def _read_usage(row: dict[str, Any], metadata: dict[str, Any], event: UsageEvent, warnings: list[str]) -> None:
@@ -117,15 +96,7 @@ def _read_outcome(row: dict[str, Any], metadata: dict[str, Any], event: UsageEve
     else:
         event.provider_response_id = event.source_record
     if row.get("status") == "failure":
-        failure = table(metadata.get("error_information"))
-        event.status = "error"
-        event.http_status = integer(failure.get("error_code"))
-        named = [text(failure.get(key)) for key in ("error_class", "error_message", "traceback")]
-        event.error = ": ".join(piece for piece in named if piece) or None
-        if event.http_status in (408, 504) or "timeout" in str(failure.get("error_class")).lower():
-            event.status = "timeout"
-        elif event.http_status in UNBILLED_STATUSES and event.tok_input is None:
-            event.not_billed = True
+        read_failure(table(metadata.get("error_information")), event)
     retries = integer(metadata.get("attempted_retries"))
     event.attempt = retries + 1 if retries is not None else None
 
@@ -145,40 +116,16 @@ def _read_who(row: dict[str, Any], metadata: dict[str, Any], event: UsageEvent) 
         if value is not None:
             tags[name] = value
     read_tags(metadata.get("spend_logs_metadata"), tags)
-    read_tags(_list(get("request_tags")), tags)
+    read_tags(listed(get("request_tags")), tags)
     event.tags = tags or None
 
 
-def _list(value: Any) -> Any:
-    return decoded_text(value) if type(value) is str else value
-
-
 def _read_bodies(row: dict[str, Any], event: UsageEvent) -> None:
-    """The prompt and the answer, where the proxy was told to store them."""
-    request = _body(row.get("proxy_server_request"))
+    request = body(row.get("proxy_server_request"))
     if "messages" not in request and "input" not in request:
-        messages = _list(row.get("messages"))
+        messages = listed(row.get("messages"))
         request = {"messages": messages} if type(messages) is list and messages else {}
-    if request:
-        if row.get("call_type") in ("anthropic_messages", "aanthropic_messages"):
-            anthropic_messages.read_request(request, event)
-        elif "messages" in request:
-            openai_chat.read_request(request, event)
-        else:
-            openai_responses.read_request(request, event)
-        event.tags = None
-    response = _body(row.get("response"))
-    if response:
-        choices = response.get("choices")
-        event.output = openai_chat.answer_text(choices) or anthropic_messages.answer_text(response.get("content"))
-        if type(choices) is list and choices and type(choices[0]) is dict:
-            event.finish_reason = text(choices[0].get("finish_reason"))
-
-
-def _body(value: Any) -> dict[str, Any]:
-    body = table(value)
-    inner = body.get("body")
-    return inner if type(inner) is dict else body
+    read_bodies(request, body(row.get("response")), row.get("call_type"), event)
 
 
 FORMAT: Final = Format(

@@ -1,0 +1,77 @@
+"""What LiteLLM's two layouts of one call have in common: its names of models and calls, its failures, its bodies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from ingest.formats import anthropic_messages, openai_chat, openai_responses
+from ingest.formats.dressing import UNBILLED_STATUSES
+from ingest.formats.fields import decoded_text, integer, table, text
+
+if TYPE_CHECKING:
+    from app.core.usage import UsageEvent
+
+_OPERATIONS: Final = {
+    "embedding": "embedding",
+    "image_generation": "image",
+    "text_completion": "completion",
+    "transcription": "audio",
+    "speech": "audio",
+    "rerank": "rerank",
+    "moderation": "moderation",
+}
+
+
+def model_name(model: str | None, provider: str | None) -> str | None:
+    """The provider's own name of the model: LiteLLM puts its provider slug in front."""
+    if model is not None and provider is not None and model.startswith(f"{provider}/"):
+        return model[len(provider) + 1 :]
+    return model
+
+
+def operation(call_type: str | None) -> str:
+    """What kind of call a `call_type` is; asynchronous ones begin with an a."""
+    if call_type is None:
+        return "chat"
+    return _OPERATIONS.get(call_type.removeprefix("a"), _OPERATIONS.get(call_type, "chat"))
+
+
+def read_failure(failure: dict[str, Any], event: UsageEvent) -> None:
+    """How a failed call ended, and whether it is known that nothing was billed."""
+    event.status = "error"
+    event.http_status = integer(failure.get("error_code"))
+    named = [text(failure.get(key)) for key in ("error_class", "error_message", "traceback")]
+    event.error = ": ".join(piece for piece in named if piece) or None
+    if event.http_status in (408, 504) or "timeout" in str(failure.get("error_class")).lower():
+        event.status = "timeout"
+    elif event.http_status in UNBILLED_STATUSES and event.tok_input is None:
+        event.not_billed = True
+
+
+def read_bodies(request: dict[str, Any], response: dict[str, Any], call_type: Any, event: UsageEvent) -> None:
+    """The prompt, the parameters and the answer, where the proxy was told to keep them."""
+    if request:
+        if call_type in ("anthropic_messages", "aanthropic_messages"):
+            anthropic_messages.read_request(request, event)
+        elif "input" in request and "messages" not in request:
+            openai_responses.read_request(request, event)
+        else:
+            openai_chat.read_request(request, event)
+        event.tags = None
+    if response:
+        choices = response.get("choices")
+        event.output = openai_chat.answer_text(choices) or anthropic_messages.answer_text(response.get("content"))
+        if type(choices) is list and choices and type(choices[0]) is dict:
+            event.finish_reason = text(choices[0].get("finish_reason"))
+
+
+def listed(value: Any) -> Any:
+    """A value that may be given as its JSON text."""
+    return decoded_text(value) if type(value) is str else value
+
+
+def body(value: Any) -> dict[str, Any]:
+    """A stored body, given as object or text, with or without a wrapper."""
+    whole = table(value)
+    inner = whole.get("body")
+    return inner if type(inner) is dict else whole
