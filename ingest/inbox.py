@@ -14,6 +14,7 @@ import polars as pl
 
 from app.core.errors import InputError
 from app.warehouse.merge import Arrivals, Pricer, merge
+from app.warehouse.spans import drop_repeating
 from ingest.records import UNKNOWN
 from ingest.shard import ShardMeta, discard, read_frame, read_meta, set_aside, sweep, waiting
 from ingest.summary import Summary
@@ -148,13 +149,17 @@ def _together(shards: list[_Taken], name: str) -> pl.DataFrame | None:
 
 def _merge_group(session: Session, pricer: Pricer, shards: list[_Taken]) -> Summary:
     requests = _placed(shards)
+    links = _together(shards, "links")
     changed: dict[tuple[int, int], tuple[int, int]] = {}
-    if requests is not None:
+    if requests is None:
+        drop_repeating(session, None, links)
+    else:
         arrivals = Arrivals(
             requests=requests,
             segments=_together(shards, "segments"),
             lines=_first_of_each(_together(shards, "lines")),
             parts=_together(shards, "parts"),
+            links=links,
         )
         merged = merge(session, arrivals, pricer).select("shard_no", "chunk_no", "stored", "updated")
         changed = {(shard, chunk): (stored, updated) for shard, chunk, stored, updated in merged.iter_rows()}

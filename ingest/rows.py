@@ -15,6 +15,8 @@ from ingest.redact import redact_columns, text_column
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from app.core.usage import SpanLink
+
 EXTRA: Final = (
     "request_key",
     "chunk_no",
@@ -114,7 +116,7 @@ class Rows:
         self._line_count: list[int] = []
         self._lines: list[tuple[int, int]] = []
         self._texts: dict[int, str] = {}
-        self._links: list[tuple[str, str, str]] = []
+        self._links: list[tuple[str, str, str, int | None]] = []
         self.reduced = False
 
     def __len__(self) -> int:
@@ -134,9 +136,9 @@ class Rows:
     def text(self, segment: int, text: str) -> None:
         self._texts[segment] = text
 
-    def link(self, trace_id: str, span_id: str, parent_id: str) -> None:
+    def link(self, given: SpanLink) -> None:
         """A span that is no call, and what it stands under."""
-        self._links.append((trace_id, span_id, parent_id))
+        self._links.append((given.trace_id, given.span_id, given.parent_id, given.start_us))
 
     def add(
         self, slot: int, key: int, event: tuple[Any, ...], extra: tuple[Any, ...], parts: Sequence[UsagePart] | None
@@ -200,12 +202,10 @@ class Rows:
         if self._parts:
             found["parts"] = self._part_frame()
         if self._links:
-            found["links"] = pl.DataFrame(
-                [
-                    text_column(name, list(ids))
-                    for name, ids in zip(LINK_COLUMNS, zip(*self._links, strict=True), strict=True)
-                ]
-            ).unique(maintain_order=True)
+            *ids, starts = zip(*self._links, strict=True)
+            texts = [text_column(name, list(values)) for name, values in zip(LINK_COLUMNS, ids, strict=True)]
+            links = pl.DataFrame([*texts, number_column("start_us", starts, pl.Int64)])
+            found["links"] = links.unique(maintain_order=True)
         return found
 
     def _segment_frame(self, requests: Sequence[Sequence[Any]]) -> pl.DataFrame:

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from app.core.billed import BilledLine
 from app.core.errors import InputError
 from app.core.hashing import hash64
 from app.core.usage import Rejected, SpanLink, UsageEvent
+from ingest.billed_rows import BilledRows
 from ingest.connectors import files
 from ingest.fingerprint import Fingerprinter, Text
 from ingest.formats import format_named, generic_rows
@@ -27,9 +29,11 @@ from ingest.shard import ChunkResult, Reject, ShardMeta, write_shard
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    import polars as pl
+
     from ingest.formats.column_map import ColumnMap
 
-    Parse = Callable[[Any, Origin], Iterator[UsageEvent | Rejected]]
+    Parse = Callable[[Any, Origin], Iterator[UsageEvent | BilledLine | Rejected]]
 
 
 TAIL_BYTES: Final = 256
@@ -97,7 +101,7 @@ class Worker:
                         result = msgspec.structs.replace(result, read=0, benign=0, rejected=0)
             shard.print_waiting(self.prints)
             shard.close(chunk, result, self._billing(chunk))
-        written.append(write_shard(self.data_dir, shard.meta(), shard.rows.frames()))
+        written.append(write_shard(self.data_dir, shard.meta(), shard.frames()))
         return written
 
     def _take(
@@ -121,7 +125,9 @@ class Worker:
                 part = raw if given.part is None else _bytes_of(given.part)
                 shard.reject(place, part, item.byte_from, given, result)
                 continue
-            assert isinstance(given, UsageEvent)
+            if isinstance(given, BilledLine):
+                shard.bill(given, place, result)
+                continue
             if nth and short is raw and len(raw) > LONG_RECORD:
                 short = blake2b(raw, digest_size=16).digest()
             # Hundreds of calls in one long record: only those without an id need all of its bytes for one.
@@ -145,7 +151,7 @@ class Worker:
         shard.print_waiting(self.prints)
         early = msgspec.structs.replace(result, complete=False)
         shard.close(result.chunk, early, self._billing(result.chunk))
-        return write_shard(self.data_dir, shard.meta(), shard.rows.frames())
+        return write_shard(self.data_dir, shard.meta(), shard.frames())
 
     def _format(self, chunk: Chunk) -> Format:
         found = self._formats.get(chunk.format)
@@ -186,6 +192,7 @@ class _Shard:
         self.name = name
         self.replays = replays
         self.rows = Rows()
+        self.billed = BilledRows()
         self.chunks: list[ChunkResult] = []
         self._rejects: list[Reject] = []
         self._billing: dict[str, tuple[str, str]] = {}
@@ -200,6 +207,16 @@ class _Shard:
         self.waiting.append((event, place, raw, nth))
         self.waiting_bytes += len(raw)
 
+    def bill(self, line: BilledLine, place: Origin, result: ChunkResult) -> None:
+        """Count a line of a bill and add it to equal ones."""
+        result.read += 1
+        self.billed.add(line, place.line, len(self.chunks))
+
+    def frames(self) -> dict[str, pl.DataFrame]:
+        """The tables of the shard; empty ones are left out."""
+        billed = self.billed.frame()
+        return self.rows.frames() if billed is None else {**self.rows.frames(), "billed": billed}
+
     def print_waiting(self, prints: Fingerprinter) -> None:
         """Fingerprint the events of some records at once: a tenth faster than one by one, in turns with parsing."""
         for event, place, raw, nth in self.waiting:
@@ -213,7 +230,7 @@ class _Shard:
         if given.benign:
             result.benign += 1
             if type(given) is SpanLink:
-                self.rows.link(given.trace_id, given.span_id, given.parent_id)
+                self.rows.link(given)
             return
         result.rejected += 1
         if len(self._rejects) < MAX_REJECTS_KEPT:

@@ -168,6 +168,7 @@ class SpanLink(Rejected, frozen=True, kw_only=True):
     trace_id: str
     span_id: str
     parent_id: str
+    start_us: int | None = None
 
 
 def tokens_in(event: UsageEvent | UsagePart) -> int | None:

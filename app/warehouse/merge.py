@@ -13,6 +13,7 @@ import polars as pl
 
 from app.core.hashing import hash64, is_strong_id
 from app.core.usage import INPUT_CLASSES, OUTPUT_CLASSES, TOKEN_CLASSES
+from app.warehouse.spans import drop_repeating
 
 if TYPE_CHECKING:
     from app.warehouse.store import Session
@@ -60,6 +61,7 @@ class Arrivals:
     segments: pl.DataFrame | None
     lines: pl.DataFrame | None
     parts: pl.DataFrame | None
+    links: pl.DataFrame | None = None
 
 
 PART_TOKENS: Final = (
@@ -105,6 +107,9 @@ def merge(session: Session, arrivals: Arrivals, pricer: Pricer) -> pl.DataFrame:
         )
     if taken.height:
         _store(session, taken, arrivals, renamed, pricer)
+    repeated = drop_repeating(session, arrivals.requests, arrivals.links)
+    if repeated:
+        taken = taken.filter(~pl.col("request_key").is_in(list(repeated)))
     return taken.group_by("shard_no", "chunk_no").agg(
         stored=pl.col("is_new").sum().cast(pl.Int64), updated=(~pl.col("is_new")).sum().cast(pl.Int64)
     )

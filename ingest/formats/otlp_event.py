@@ -100,6 +100,11 @@ def event_of(reading: Reading, parent: str | None) -> UsageEvent:
     return event
 
 
+def start_of(span: Span) -> int | None:
+    """When a span began, in microseconds UTC; None where it does not say."""
+    return instant(_nano(span.start), "start", [])
+
+
 def provider_named(name: Any) -> str | None:
     """Halve's name of a provider that an instrumentation names."""
     if type(name) is not str or not name:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from app.core.usage import Rejected, SpanLink, UsageEvent
 from ingest.formats.format import Format
-from ingest.formats.otlp_event import event_of, read
+from ingest.formats.otlp_event import event_of, read, start_of
 from ingest.formats.otlp_parents import repeating
 from ingest.formats.otlp_spans import Span, is_export, records_of, spans_of
 from ingest.formats.otlp_vocabulary import NONE
@@ -64,7 +64,14 @@ def calls(given: Iterable[Span | str]) -> Iterator[UsageEvent | Rejected]:
 def _passed(span: Span, reason: str) -> Rejected:
     if span.parent_id is None:
         return Rejected(reason, benign=True)
-    return SpanLink(reason, benign=True, trace_id=span.trace_id, span_id=span.span_id, parent_id=span.parent_id)
+    return SpanLink(
+        reason,
+        benign=True,
+        trace_id=span.trace_id,
+        span_id=span.span_id,
+        parent_id=span.parent_id,
+        start_us=start_of(span),
+    )
 
 
 def _of_records(given: Iterable[Span | str]) -> Iterator[UsageEvent | Rejected]:

@@ -59,7 +59,9 @@ def check_wrong_totals(outcome: Outcome, wrong: list[Any]) -> None:
 
 def check_records(outcome: Outcome, rows: list[dict[str, Any]]) -> None:
     assert len(outcome.requests) == len(rows)
-    for request, row in zip(outcome.requests, rows, strict=True):
+    # Several requests of one line stand in no order of their own.
+    placed = sorted(outcome.requests, key=lambda one: (one["origin"]["line"], one["source_record"] or ""))
+    for request, row in zip(placed, rows, strict=True):
         if "buckets" in row:
             check_buckets(outcome, row["buckets"], request)
             assert request["cost_state"] == "priced"
