@@ -23,6 +23,8 @@ SAMPLES = {
     "langfuse_blob_observation": "langfuse",
     "claude_code": "claude_code",
     "gemini_generate_content": "gemini_generate_content",
+    "gemini_cli": "gemini_cli",
+    "azure_apim_llm_log": "azure_apim_llm_log",
     "gemini_batch_output": "gemini_batch_output",
     "vertex_batch_output": "gemini_batch_output",
     "bedrock_converse": "bedrock_converse",
