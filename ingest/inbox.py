@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Final
 import polars as pl
 
 from app.core.errors import InputError
+from app.warehouse.bills import take_bills
 from app.warehouse.merge import Arrivals, Pricer, merge
 from app.warehouse.spans import drop_repeating
+from ingest.billed_rows import export_of
 from ingest.records import UNKNOWN
 from ingest.shard import ShardMeta, discard, read_frame, read_meta, set_aside, sweep, waiting
 from ingest.summary import Summary
@@ -163,6 +165,11 @@ def _merge_group(session: Session, pricer: Pricer, shards: list[_Taken]) -> Summ
         )
         merged = merge(session, arrivals, pricer).select("shard_no", "chunk_no", "stored", "updated")
         changed = {(shard, chunk): (stored, updated) for shard, chunk, stored, updated in merged.iter_rows()}
+    billed = _billed(shards)
+    if billed is not None:
+        for shard, chunk, stored, updated in take_bills(session, billed).iter_rows():
+            before = changed.get((shard, chunk), (0, 0))
+            changed[shard, chunk] = (before[0] + stored, before[1] + updated)
     _note_sources(session, shards)
     _quarantine(session, shards)
     return _note_chunks(session, shards, changed)
@@ -186,6 +193,41 @@ def _placed(shards: list[_Taken]) -> pl.DataFrame | None:
             )
             named = frame.join(places, on="chunk_no", how="left", maintain_order="left")
         frames.append(named.with_columns(shard_no=pl.lit(shard.number, dtype=pl.Int64)))
+    return pl.concat(frames) if frames else None
+
+
+def _billed(shards: list[_Taken]) -> pl.DataFrame | None:
+    """The lines of bills of all shards, each with its shard's number and what the next export of its days must know."""
+    frames = []
+    for shard in shards:
+        frame = read_frame(shard.path, "billed")
+        if frame is None:
+            continue
+        places = pl.DataFrame(
+            [
+                (
+                    number,
+                    chunk.source,
+                    chunk.file,
+                    chunk.path,
+                    export_of(chunk.path),
+                    chunk.file_bytes,
+                    chunk.file_mtime_ns,
+                    chunk.byte_from,
+                )
+                for number, chunk in enumerate(result.chunk for result in shard.meta.chunks)
+            ],
+            schema={
+                "chunk_no": pl.Int64,
+                **dict.fromkeys(("source", "file", "path", "export"), pl.String),
+                **dict.fromkeys(("file_bytes", "file_mtime_ns", "byte_from"), pl.Int64),
+            },
+            orient="row",
+        )
+        named = frame.join(places, on="chunk_no", how="left", maintain_order="left").rename({"usage_class": "class"})
+        frames.append(
+            named.with_columns(task=pl.lit(shard.meta.name), shard_no=pl.lit(shard.number, dtype=pl.Int64))
+        )
     return pl.concat(frames) if frames else None
 
 

@@ -30,6 +30,7 @@ from ingest.formats import (
     prefix_hash_trace,
     text_trace,
 )
+from ingest.formats.bills import BILLS
 from ingest.formats.exchanges import EXCHANGE_FORMATS
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ FORMATS: Final[tuple[Format, ...]] = (
     pi_sessions.FORMAT,
     prefix_hash_trace.FORMAT,
     text_trace.FORMAT,
+    *BILLS,
     generic_rows.FORMAT,
 )
 DETECTION_RECORDS: Final = 200

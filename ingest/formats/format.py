@@ -13,7 +13,10 @@ import msgspec
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from app.core.billed import BilledLine
     from app.core.usage import Billing, Rejected, UsageEvent
+
+    Given = UsageEvent | BilledLine | Rejected
 
 
 class Origin(msgspec.Struct, frozen=True, gc=False):
@@ -34,7 +37,7 @@ class Format:
         convention: one sentence: which counters of this layout contain which others.
         billing: what its tokens mean in money unless the user says otherwise.
         detect: a score from 0 (not this) to 1 (certainly this) for one decoded JSON record.
-        parse: the events of one decoded JSON record; may yield none, one or several.
+        parse: the events of one decoded JSON record (lines of one of a bill); may yield none, one or several.
         provider_logs: false for traces that only `halve replay` can use.
         gather: joins records that only together are one call (stream events written one a line): takes and gives
             (line, record) pairs in order, holds a bounded number back, passes everything else through. None where
@@ -50,12 +53,12 @@ class Format:
     convention: str
     billing: Billing
     detect: Callable[[Any], float]
-    parse: Callable[[Any, Origin], Iterator[UsageEvent | Rejected]]
+    parse: Callable[[Any, Origin], Iterator[Given]]
     provider_logs: bool = True
     gather: Callable[[Iterable[tuple[int, Any]]], Iterator[tuple[int, Any]]] | None = None
     at_once: Callable[[], Callable[[bytes], UsageEvent | None]] | None = None
-    in_file: Callable[[], Callable[[Any, Origin], Iterator[UsageEvent | Rejected]]] | None = None
+    in_file: Callable[[], Callable[[Any, Origin], Iterator[Given]]] | None = None
 
-    def parser(self) -> Callable[[Any, Origin], Iterator[UsageEvent | Rejected]]:
+    def parser(self) -> Callable[[Any, Origin], Iterator[Given]]:
         """What reads the records of one file from its first to its last."""
         return self.parse if self.in_file is None else self.in_file()

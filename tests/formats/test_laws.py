@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from app.core.billed import BilledLine
 from app.core.usage import TOKEN_CLASSES, Rejected, UsageEvent, tokens_in, tokens_out
 from ingest.formats import FORMATS, detect_format, format_named
 from ingest.formats.column_map import propose
@@ -182,7 +183,10 @@ def damaged(draw):
 
 def check(items):
     for item in items:
-        assert isinstance(item, UsageEvent | Rejected)
+        assert isinstance(item, UsageEvent | BilledLine | Rejected)
+        if isinstance(item, BilledLine):
+            assert item.quantity is not None or item.cost is not None
+            continue
         if isinstance(item, Rejected):
             assert item.reason
             continue

@@ -1,0 +1,79 @@
+"""Lines of bills into `billed`: the same export again changes nothing, a newer one of the same days takes their place.
+
+What one export says of a report, an account and a day is whole, so days are replaced, never added to. Which export is
+newer is told by the time of its file, so the order of reading changes nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import polars as pl
+
+if TYPE_CHECKING:
+    from app.warehouse.store import Session
+
+_IDENTITY: Final = (
+    "source",
+    "report",
+    "scope",
+    "day",
+    "provider",
+    "account",
+    "model",
+    "class",
+    "kind",
+    "region",
+    "service_tier",
+    "is_batch",
+    "line_item",
+    "unit",
+    "currency",
+)
+_AMOUNTS: Final = ("quantity", "requests", "cost", "effective_cost", "list_cost")
+_DAY: Final = ["source", "report", "scope", "day"]
+_EXPORT: Final = [*_DAY, "export", "page"]
+
+
+def take_bills(session: Session, incoming: pl.DataFrame) -> pl.DataFrame:
+    """Store lines (the columns of `billed`, day as ISO text, with shard_no and chunk_no); the caller has a transaction.
+
+    Returns shard_no, chunk_no, stored, updated: how many lines of each chunk are new, or say something else than before.
+    """
+    session.register("incoming_billed", incoming)
+    before = session.frame("billed.standing")
+    session.execute("billed.forget_older_reading")
+    session.execute("billed.insert")
+    overtaken = session.frame("billed.overtaken")
+    if overtaken.height:
+        session.register("overtaken_billed", overtaken)
+        session.execute("billed.delete_overtaken")
+        session.unregister("overtaken_billed")
+    session.unregister("incoming_billed")
+    return _outcome(incoming.join(overtaken, on=_EXPORT, how="anti"), before)
+
+
+def _outcome(kept: pl.DataFrame, before: pl.DataFrame) -> pl.DataFrame:
+    """Lines by what became of them; where an export only leaves lines out, one of the others counts as updated."""
+    now = kept.group_by(_IDENTITY).agg(*(_known_sum(name) for name in _AMOUNTS))
+    joined = now.join(before, on=list(_IDENTITY), how="left", nulls_equal=True, suffix="_before", coalesce=True)
+    known = joined.join(before.select(_IDENTITY), on=list(_IDENTITY), how="semi", nulls_equal=True).with_columns(
+        differs=pl.any_horizontal(pl.col(name).ne_missing(pl.col(f"{name}_before")) for name in _AMOUNTS)
+    )
+    gone = before.join(kept.select(_DAY).unique(), on=_DAY, how="semi").join(
+        now, on=list(_IDENTITY), how="anti", nulls_equal=True
+    )
+    told = kept.join(
+        known.select(*_IDENTITY, "differs"), on=list(_IDENTITY), how="left", nulls_equal=True
+    ).with_columns(is_new=pl.col("differs").is_null())
+    if gone.height and told.height and not (told["is_new"] | told["differs"]).any():
+        told = told.with_row_index("row").with_columns(differs=pl.col("row") == 0)
+    return told.group_by("shard_no", "chunk_no").agg(
+        stored=pl.col("lines").filter(pl.col("is_new")).sum().cast(pl.Int64),
+        updated=pl.col("lines").filter(pl.col("differs").fill_null(value=False)).sum().cast(pl.Int64),
+    )
+
+
+def _known_sum(name: str) -> pl.Expr:
+    """The sum of what is known; unknown where nothing is."""
+    return pl.when(pl.col(name).is_not_null().any()).then(pl.col(name).sum()).alias(name)
