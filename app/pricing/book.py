@@ -210,6 +210,14 @@ class PriceBook:
             rows += self._rows_of(match.provider, match.price_provider, match.price_model, resolved.ctx)
         return rows
 
+    def listed(self, provider: str | None, model: str, ctx: str = "") -> tuple[Match | None, list[RateRow]]:
+        """Which model a name means and its rows at list price in a context; no rows where that is unpriced."""
+        match = self.matcher.find(provider, model)
+        if match is None:
+            return None, []
+        context = self._with_terms(match, ctx_of.parse(ctx), None).list_ctx
+        return match, self._rows_of(match.provider, match.price_provider, match.price_model, context)
+
     def model_names(self) -> list[str]:
         """Every model name that has a price of its own, for suggestions."""
         return sorted({model.lower() for _, model in self._models} | {rule.model for rule in self._own_rules})
@@ -225,7 +233,7 @@ class PriceBook:
             return (
                 *given,
                 self.matcher.provider(provider),
-                model or None,
+                _unmatched(extra.get("deployment")) or model or None,
                 *[None] * 5,
                 False,
                 "unresolved",
@@ -311,6 +319,11 @@ class PriceBook:
             for row in self.rows_of(provider, model):
                 if "contract" in ctx_of.parse(row.ctx):
                     yield row
+
+
+def _unmatched(deployment: str | None) -> str | None:
+    """The deployment that nobody mapped to a model: what the user has to name, so it stands for the model."""
+    return deployment if deployment and not ctx_of.is_deployment_type(deployment) else None
 
 
 def _set_models(overlays: Iterable[Overlay]) -> list[tuple[str, str]]:

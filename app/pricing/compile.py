@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from app.pricing.rates import RateRow
 
-REVISION: Final = 1
+REVISION: Final = 2
 """Raised when this code compiles the same inputs into other rates, or resolves names in another way."""
 
 

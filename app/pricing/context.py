@@ -31,6 +31,11 @@ _BARE: Final = {"batch": "processing", "fast": "speed", "flex": "service_tier", 
 Context = dict[str, str]
 
 
+def is_deployment_type(name: str) -> bool:
+    """Whether a `deployment` is one of Azure's types, such as GlobalStandard, and not the name of somebody's."""
+    return name.strip().lower() in _DEPLOYMENTS
+
+
 def of_request(
     *, is_batch: bool, service_tier: str | None, region: str | None, extra: dict[str, str] | None
 ) -> Context:

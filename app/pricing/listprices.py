@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from decimal import Decimal
 from importlib.metadata import version as installed_version
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from app.pricing.rates import MINUTES_A_DAY, Prices, Steps, per_mtok, per_unit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 Clause = list[Any]
 """A match rule as JSON: ["eq" | "sw" | "ew" | "ct" | "re", text] or ["or" | "and", [clauses]]."""
@@ -105,6 +108,12 @@ def read() -> PriceList:
     """All prices of the installed library; takes about a second, so callers cache the outcome."""
     from genai_prices.data import providers
 
+    return of_providers(providers)
+
+
+def of_providers(providers: Iterable[Any]) -> PriceList:
+    """The library's own provider objects as a list under the installed release's name."""
+    providers = list(providers)
     models = [
         ListModel(
             provider=provider.id,

@@ -11,6 +11,8 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from app.pricing.context import is_deployment_type
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
@@ -24,6 +26,7 @@ _BUILD: Final = (
 _BUILDS: Final = re.compile(rf"(?:{_BUILD})*")
 _LAST_BUILD: Final = re.compile(r"(.+?)(?:[-@]20\d{6}|[-@]20\d{2}-\d{2}-\d{2}|-latest|@latest|@default|:beta)")
 _COMPACT_DATE: Final = re.compile(r"-(20\d{2})(0[1-9]|1[0-2])([0-2]\d|3[01])(?=-|:|$)")
+_VERSIONED: Final = re.compile(r"[-@.]20\d{2}-?\d{2}-?\d{2}")
 _LONG_CONTEXT: Final = re.compile(r"\[\d+[km]\]$")
 _FINE_TUNED: Final = re.compile(r"(ft:[^:]+)(?::.*)?")
 _BEDROCK_REGION: Final = re.compile(r"(?:us|eu|apac|jp|au|ca|in|sa|me|af)\.")
@@ -93,15 +96,18 @@ class Matcher:
     ) -> Match | None:
         """The priced model of a logged (provider, model), or None where nothing accounts for the whole name.
 
-        A `deployment` (Azure) that an alias names comes first, because a response often says only the family;
+        A `deployment` (Azure) that an alias names comes first, because a response often says only the family. Where
+        none names it, only a model with its version tells what was deployed: a bare family may be dearer or cheaper.
         `base_model` is asked where the name itself, usually a deployment's, is unknown.
         """
         given = self.provider(provider)
-        if deployment is not None:
+        if deployment is not None and not is_deployment_type(deployment):
             deployed = deployment.strip().lower()
             alias = self._aliases.get((given, deployed)) or self._aliases.get((None, deployed))
             if alias is not None and (found := self._aliased(given, alias)) is not None:
                 return found
+            if given == "azure" and not (model and _VERSIONED.search(model)):
+                model = None
         for name in (model, base_model):
             if name and (found := self._find(given, name.strip().lower())) is not None:
                 return found

@@ -21,9 +21,11 @@ UNITS: Final = (
     "page",
     "character",
     "image",
+    "cache_storage",
     "call",
 )
-"""Names in the `units` of a request that can carry a fee; `call` is the fee of a provider call itself."""
+"""Names in the `units` of a request that can carry a fee; `call` is the fee of a provider call itself, and one of
+`cache_storage` is a million tokens of an explicit cache kept for an hour."""
 UNIT_RATES: Final = (*(f"r_{name}" for name in UNITS if name != "call"), "r_request")
 RATE_COLUMNS: Final = TOKEN_RATES + UNIT_RATES
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 Layer = Literal["list", "contract"]
-Op = Literal["set", "multiply", "derive", "backdate", "add"]
+Op = Literal["set", "multiply", "derive", "backdate", "add", "withhold"]
 STATUSES: Final = ("confirmed", "announced", "estimated")
 
 _DAYS: Final = {"mon": 0, "tue": 1, "wed": 2, "thu": 3, "fri": 4, "sat": 5, "sun": 6}
@@ -38,7 +38,8 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
 
     A `set` replaces the named classes (all their price steps); a `multiply` scales token classes by `factors` (class
     or `*`); a `derive` prices classes without a price as a factor of class `of`; a `backdate` carries a context's
-    later price back in proportion to the standard one; an `add` puts a fee on top. `minutes` are windows of the UTC
+    later price back in proportion to the standard one; an `add` puts a fee on top; a `withhold` says that no price is
+    known in its context unless another rule of that same context gives one. `minutes` are windows of the UTC
     day, `skip_days` are UTC days on which the rule rests.
     """
 
@@ -59,6 +60,11 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     source: str = ""
     status: str = "confirmed"
     where: str = ""
+
+    @property
+    def general(self) -> bool:
+        """Whether it speaks of a family of models: such a rule adds to prices and makes none."""
+        return any(mark in self.model for mark in "*?[")
 
     def names(self, provider: str, model: str) -> bool:
         return fnmatchcase(provider, self.provider) and fnmatchcase(model.lower(), self.model)
@@ -110,9 +116,11 @@ class Entry:
         return value.strip()
 
     def number(self, field: str, value: Any) -> Decimal:
+        """A number that is not negative; a factor may be written as a fraction, such as 12/11."""
+        above, slash, below = str(value).strip().partition("/")
         try:
-            number = Decimal(str(value).strip())
-        except InvalidOperation:
+            number = Decimal(above) / Decimal(below) if slash else Decimal(above)
+        except (InvalidOperation, ZeroDivisionError):
             raise self.fail(field, f"{value!r} is no number") from None
         if not number.is_finite() or number < 0:
             raise self.fail(field, f"{value!r} must be a number that is not negative")

@@ -1,7 +1,8 @@
 """Which rates hold when: list prices and rules evaluated at every moment something changes, merged into rate rows.
 
-Order: list price -> `set` rules of the list -> the context's own price (variant, set, backdate, multiply) ->
-derived classes -> modifiers -> the user's `set`, then `multiply`, then `add`. A context without a price has no row:
+Order: list price -> `set` rules of the list, those of the place after the general ones -> the tier's own price
+(variant, set, backdate, multiply) -> derived classes -> factors of the place -> the user's `set`, `multiply`, `add`.
+A context without a price has no row:
 such requests are unpriced.
 """
 
@@ -123,23 +124,30 @@ class _Table:
         own_terms = [rule for rule in active if rule.layer == "contract"]
         draft = Draft(sources=[] if not self.standard else [self.list_source])
         draft.prices = dict(self._listed(at_us, minute))
-        for rule in ours:
-            if rule.op == "set" and not rule.ctx:
+        for rule in sorted(ours, key=lambda rule: bool(rule.ctx)):
+            if rule.op == "set" and not ctx_of.selectors(rule.ctx or {}) and (draft.prices or not rule.general):
                 override(draft, rule)
         if self.selectors and not self._select(draft, ours, at_us, minute):
             draft.prices = {}
         for rule in ours:
             if rule.op == "derive":
                 derive(draft, rule)
-        for rule in ours:
-            if rule.op == "multiply" and not ctx_of.selectors(rule.ctx or {}):
-                scale(draft, rule)
-            elif rule.op == "set" and rule.ctx and not ctx_of.selectors(rule.ctx):
-                override(draft, rule)
+        self._modify(draft, ours)
         self._terms(draft, own_terms)
         if not draft.prices:
             return None
         return Moment(draft.prices, tuple(draft.sources), draft.status)
+
+    def _modify(self, draft: Draft, ours: list[Rule]) -> None:
+        """Factors of a geography, region, deployment or reseller; what is withheld there unless a rule gave a price."""
+        placed: list[dict[str, str]] = [rule.ctx or {} for rule in ours if rule.op == "set"]
+        for rule in ours:
+            if rule.op == "multiply" and not ctx_of.selectors(rule.ctx or {}):
+                scale(draft, rule)
+                placed.append(rule.ctx or {})
+        for rule in ours:
+            if rule.op == "withhold" and rule.ctx not in placed:
+                draft.prices = {}
 
     def _listed(self, at_us: int, minute: int) -> Prices:
         for dated in reversed(self.standard):
@@ -215,8 +223,8 @@ def _concerns(rule: Rule, context: Context) -> bool:
         if rule.account is not None and not fnmatchcase(context.get("account", ""), rule.account):
             return False
     asked = rule.ctx or {}
-    if rule.layer == "list" and "via" in context and ctx_of.selectors(asked) and "via" not in asked:
-        return False
+    if rule.layer == "list" and "via" in context and asked and "via" not in asked:
+        return False  # the maker's own tiers and places are not the reseller's
     return all(context.get(name) == value or (value == "any" and name in context) for name, value in asked.items())
 
 

@@ -94,7 +94,7 @@ def on_clickhouse(asked: pl.DataFrame, prices: PriceBook, path: Path) -> list[tu
 
     try:
         for _, name, sql in available():
-            if name == "pricing":
+            if name in ("pricing", "cache_storage"):
                 for statement in clickhouse_text(sql, {}):
                     client.command(statement.sql)
         take("given", asked)

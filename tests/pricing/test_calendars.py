@@ -67,6 +67,63 @@ def test_long_prompt_price_starts_where_the_provider_says(
     assert input_usd(book, provider, model, at, last_low + 1) == Decimal(high)
 
 
+@pytest.mark.parametrize(
+    ("provider", "model", "at", "boundary", "low", "high"),
+    [
+        ("bedrock", "us.anthropic.claude-sonnet-4-5-20250929-v1:0", "2026-01-10", 200_000, "3.3", "6.6"),
+        ("bedrock", "global.anthropic.claude-sonnet-4-20250514-v1:0", "2026-01-10", 200_000, "3", "6"),
+        ("bedrock", "us.openai.gpt-5.4", "2026-11-10", 272_000, "2.75", "5.5"),
+        ("openai", "gpt-5.6-cyber", "2026-11-10", 272_000, "12.5", "25"),
+    ],
+)
+def test_long_prompt_price_of_a_reseller_starts_one_token_above_its_boundary(
+    book: PriceBook, provider: str, model: str, at: str, boundary: int, low: str, high: str
+) -> None:
+    assert input_usd(book, provider, model, at, boundary) == Decimal(low)
+    assert input_usd(book, provider, model, at, boundary + 1) == Decimal(high)
+
+
+def test_tier_without_a_price_stays_unpriced_where_the_place_has_one(book: PriceBook) -> None:
+    at, model = "2026-11-20", "meta.llama3-70b-instruct-v1:0"
+    assert input_usd(book, "bedrock", model, at, ctx="region=eu-west-1") == Decimal("2.86")
+    assert input_usd(book, "bedrock", model, at, ctx="priority region=eu-west-1") is None
+    assert input_usd(book, "bedrock", model, at, ctx="batch region=eu-west-1") == Decimal("1.43")
+
+
+def test_flex_halves_new_tokens_but_not_what_older_models_read_from_a_cache(book: PriceBook) -> None:
+    old, new = (
+        book.rate("google", model, at_us=us("2026-11-20"), ctx="flex")
+        for model in ("gemini-2.5-pro", "gemini-3.5-flash")
+    )
+    assert old is not None
+    assert new is not None
+    assert (old.rates["r_input"], old.rates["r_cache_read"]) == (625_000, 125_000)
+    assert (new.rates["r_input"], new.rates["r_cache_read"]) == (750_000, 75_000)
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "fee", "usd"),
+    [
+        ("openai", "o3-pro", "web_search", "0.01"),
+        ("openai", "gpt-4o-mini-search-preview-2025-03-11", "web_search", "0.025"),
+        ("openai", "gpt-5", "storage_search", "0.0025"),
+        ("openai", "gpt-5", "code_execution", "0.03"),
+        ("azure", "gpt-5", "web_search", "0.014"),
+        ("anthropic", "claude-mythos-5", "web_search", "0.01"),
+        ("vertex", "claude-sonnet-4-5@20250929", "web_search", "0.01"),
+        ("google", "gemini-2.5-pro", "cache_storage", "4.5"),
+        ("google", "gemini-2.5-flash", "cache_storage", "1"),
+        ("openai", "text-embedding-3-small", "cache_storage", None),
+    ],
+)
+def test_tool_and_storage_fees_are_usd_each(
+    book: PriceBook, provider: str, model: str, fee: str, usd: str | None
+) -> None:
+    rate = book.rate(provider, model, at_us=us("2026-11-20"))
+    assert rate is not None
+    assert rate.rates[f"r_{fee}"] == (None if usd is None else Decimal(usd) * 10**12)
+
+
 def test_overwritten_price_of_the_past_is_kept(book: PriceBook) -> None:
     then = book.rate("google", "gemini-2.5-pro", at_us=us("2025-09-24"), prompt_tokens=262_960)
     now = book.rate("google", "gemini-2.5-pro", at_us=us("2026-09-24"), prompt_tokens=262_960)
@@ -141,6 +198,22 @@ def test_rows_of_a_model_cover_each_moment_once(book: PriceBook) -> None:
         ("openai", "ft:gpt-4.1-2025-04-14:acme::x", "batch", "1.5"),
         ("openai", "gpt-5.6-sol", "region=eu", "4.4"),
         ("openai", "gpt-4o", "region=eu", "2.5"),
+        ("bedrock", "eu.amazon.nova-2-lite-v1:0", "", "0.429"),
+        ("bedrock", "us.amazon.nova-2-lite-v1:0", "", "0.33"),
+        ("bedrock", "mistral.voxtral-mini-3b-2507", "region=eu-west-2", "0.06"),
+        ("bedrock", "amazon.nova-pro-v1:0", "flex", "0.4"),
+        ("bedrock", "amazon.nova-pro-v1:0", "priority", "1.4"),
+        ("bedrock", "anthropic.claude-opus-5", "flex", None),
+        ("bedrock", "anthropic.claude-opus-5", "region=us-gov-west-1", "6"),
+        ("bedrock", "anthropic.claude-3-haiku-20240307-v1:0", "region=us-gov-east-1", "0.3"),
+        ("bedrock", "meta.llama3-8b-instruct-v1:0", "region=us-gov-west-1", None),
+        ("google", "gemini-3.5-flash", "region=europe-west4", "1.65"),
+        ("google", "gemini-2.5-flash", "region=europe-west4", "0.3"),
+        ("azure", "gpt-6-sol", "deployment=DataZoneStandard", "2.2"),
+        ("azure", "gpt-6-sol", "deployment=DataZoneStandard geo=eu", "2.4"),
+        ("azure", "gpt-5.6-sol", "deployment=DataZoneStandard geo=eu", "4.4"),
+        ("azure", "gpt-5.6-sol", "flex", "2"),
+        ("azure", "gpt-4.1", "flex", None),
     ],
 )
 def test_place_and_tier_have_their_own_price_or_none(

@@ -6,6 +6,6 @@ SELECT
     n.r_cache_write_30m, n.r_cache_write_1h, n.r_cache_write_12h, n.r_input_audio, n.r_cache_read_audio,
     n.r_input_image, n.r_output, n.r_reasoning, n.r_output_audio, n.r_output_image, n.r_web_search,
     n.r_storage_search, n.r_code_execution, n.r_rerank, n.r_second, n.r_page, n.r_character, n.r_image, n.r_request,
-    n.source, n.status
+    n.source, n.status, n.r_cache_storage
 FROM {rates} AS n
 WHERE n.rate_key NOT IN (SELECT rate_key FROM price_rates WHERE book = $book)

@@ -14,7 +14,8 @@ WITH book_rates AS (
         (cast(weekday_to AS BIGINT) + 1) * 86400000000 AS week_to_us,
         r_input, r_cache_read, r_cache_write_5m, r_cache_write_30m, r_cache_write_1h, r_cache_write_12h,
         r_input_audio, r_cache_read_audio, r_input_image, r_output, r_reasoning, r_output_audio, r_output_image,
-        r_web_search, r_storage_search, r_code_execution, r_rerank, r_second, r_page, r_character, r_image, r_request,
+        r_web_search, r_storage_search, r_code_execution, r_rerank, r_second, r_page, r_character, r_image,
+        r_cache_storage, r_request,
         coalesce(r_input, 0) + coalesce(r_cache_read, 0) + coalesce(r_cache_write_5m, 0)
             + coalesce(r_cache_write_30m, 0) + coalesce(r_cache_write_1h, 0) + coalesce(r_cache_write_12h, 0)
             + coalesce(r_input_audio, 0) + coalesce(r_cache_read_audio, 0) + coalesce(r_input_image, 0)
@@ -138,7 +139,10 @@ usage AS (
         END AS n_character,
         CASE WHEN units IS NOT NULL THEN
             cast(nullif(regexp_extract(units, '"image" *: *([0-9]{1,9}(?:[.][0-9]+)?) *[,}]', 1), '') AS DECIMAL(14, 3))
-        END AS n_image
+        END AS n_image,
+        CASE WHEN units IS NOT NULL THEN
+            cast(nullif(regexp_extract(units, '"cache_storage" *: *([0-9]{1,9}(?:[.][0-9]+)?) *[,}]', 1), '') AS DECIMAL(14, 3))
+        END AS n_cache_storage
     FROM bounded
 ),
 
@@ -190,13 +194,14 @@ rated AS (
             WHEN coalesce(
                 n.n_web_search * r.r_web_search, n.n_storage_search * r.r_storage_search,
                 n.n_code_execution * r.r_code_execution, n.n_rerank * r.r_rerank, n.n_second * r.r_second,
-                n.n_page * r.r_page, n.n_character * r.r_character, n.n_image * r.r_image, r.r_request
+                n.n_page * r.r_page, n.n_character * r.r_character, n.n_image * r.r_image,
+                n.n_cache_storage * r.r_cache_storage, r.r_request
             ) IS NOT NULL
                 THEN coalesce(n.n_web_search * r.r_web_search, 0) + coalesce(n.n_storage_search * r.r_storage_search, 0)
                     + coalesce(n.n_code_execution * r.r_code_execution, 0) + coalesce(n.n_rerank * r.r_rerank, 0)
                     + coalesce(n.n_second * r.r_second, 0) + coalesce(n.n_page * r.r_page, 0)
                     + coalesce(n.n_character * r.r_character, 0) + coalesce(n.n_image * r.r_image, 0)
-                    + coalesce(r.r_request, 0)
+                    + coalesce(n.n_cache_storage * r.r_cache_storage, 0) + coalesce(r.r_request, 0)
         END AS x_other,
         CASE
             WHEN r.complete THEN FALSE
@@ -220,6 +225,7 @@ rated AS (
                 OR (n.n_rerank > 0 AND r.r_rerank IS NULL) OR (n.n_second > 0 AND r.r_second IS NULL)
                 OR (n.n_page > 0 AND r.r_page IS NULL) OR (n.n_character > 0 AND r.r_character IS NULL)
                 OR (n.n_image > 0 AND r.r_image IS NULL)
+                OR (n.n_cache_storage > 0 AND r.r_cache_storage IS NULL)
         END AS lacks_fee
     FROM named AS n
     LEFT JOIN rates AS r
