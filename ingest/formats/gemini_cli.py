@@ -140,8 +140,15 @@ def _read_counters(given: dict[str, Any], event: UsageEvent, warnings: list[str]
             (count(given[name], field, warnings) for name in _NAMES[field] if given.get(name) is not None), None
         )
 
-    counters = Counters(**{field: counter(field) for field in _NAMES})
-    if any(counter is not None for counter in (counters.prompt, counters.answer, counters.total)):
+    counters = Counters(
+        prompt=counter("prompt"),
+        cached=counter("cached"),
+        tool_prompt=counter("tool_prompt"),
+        answer=counter("answer"),
+        thoughts=counter("thoughts"),
+        total=counter("total"),
+    )
+    if any(known is not None for known in (counters.prompt, counters.answer, counters.total)):
         fill(counters, event, warnings, zeros_left_out=False)
 
 
