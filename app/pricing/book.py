@@ -233,7 +233,7 @@ class PriceBook:
             return (
                 *given,
                 self.matcher.provider(provider),
-                _unmatched(extra.get("deployment")) or model or None,
+                _unmatched(self.matcher.provider(provider), extra.get("deployment")) or model or None,
                 *[None] * 5,
                 False,
                 "unresolved",
@@ -321,9 +321,10 @@ class PriceBook:
                     yield row
 
 
-def _unmatched(deployment: str | None) -> str | None:
-    """The deployment that nobody mapped to a model: what the user has to name, so it stands for the model."""
-    return deployment if deployment and not ctx_of.is_deployment_type(deployment) else None
+def _unmatched(provider: str | None, deployment: str | None) -> str | None:
+    """The Azure deployment that nobody mapped to a model: what the user has to name, so it stands for the model."""
+    named = provider == "azure" and deployment and not ctx_of.is_deployment_type(deployment)
+    return deployment if named else None
 
 
 def _set_models(overlays: Iterable[Overlay]) -> list[tuple[str, str]]:
