@@ -13,6 +13,7 @@ from ingest.formats import providers
 from ingest.formats.dressing import read_tags, set_http_error
 from ingest.formats.fields import integer, table, text, usd_text
 from ingest.formats.format import Format
+from ingest.formats.gateway_names import provider_of
 from ingest.formats.helicone_usage import read_usage
 from ingest.formats.kept_bodies import event_of_bodies, has_usage
 from ingest.formats.times import span_us, utc_instant
@@ -25,9 +26,14 @@ if TYPE_CHECKING:
 _NO_REFERENCE: Final = "00000000-0000-0000-0000-000000000000"
 _OWN_STATUS: Final[dict[int, Status]] = {-1: "timeout", -2: "aborted", -3: "aborted", -4: "error"}
 _SESSION: Final = "Helicone-Session-Id"
-_MARKS: Final = ("request_created_at", "response_status", "request_path", "request_properties", "delay_ms", "cache_enabled")
-_PROVIDERS: Final = {"azure_openai": "azure", "bedrock": "aws", "aws_bedrock": "aws", "google_ai_studio": "google",
-                     "google-ai-studio": "google", "vertex": "google", "xai": "x-ai"}  # fmt: skip
+_MARKS: Final = (
+    "request_created_at",
+    "response_status",
+    "request_path",
+    "request_properties",
+    "delay_ms",
+    "cache_enabled",
+)
 _MS: Final = 1_000
 
 
@@ -91,10 +97,7 @@ def _cost(row: dict[str, Any]) -> Any:
 
 def _provider(row: dict[str, Any]) -> str | None:
     served = providers.from_host(row.get("target_url"))
-    if served is not None:
-        return served
-    named = text(row.get("provider"))
-    return None if named is None or named.upper() == "CUSTOM" else _PROVIDERS.get(named.lower(), named.lower())
+    return served if served is not None else provider_of(text(row.get("provider")))
 
 
 def _durations(row: dict[str, Any], event: UsageEvent) -> None:
@@ -140,7 +143,7 @@ def _who(row: dict[str, Any], event: UsageEvent) -> None:
 FORMAT: Final = Format(
     name="helicone",
     title="Helicone requests",
-    convention="Cache, audio and reasoning tokens beside prompt and completion, or inside where only that is the row's own cost.",
+    convention="Cached, audio and reasoning tokens beside the headline counts, or inside where that is the row's own cost.",
     billing="api",
     detect=detect,
     parse=parse,

@@ -46,7 +46,7 @@ class Reading(NamedTuple):
 
 
 def read_usage(row: dict[str, Any], event: UsageEvent, warnings: list[str], write_class: str) -> None:
-    """Fill the token classes of `event` from a row's columns; nothing where both headline counts are zero or missing."""
+    """Fill the token classes of `event` from a row's columns; nothing where every prompt and answer count is zero."""
     known = {name: count(row.get(column), name, warnings) for name, column in _COLUMNS.items()}
     if not known["input"] and not known["output"] and not known["read"] and not known["written"]:
         return
@@ -54,7 +54,7 @@ def read_usage(row: dict[str, Any], event: UsageEvent, warnings: list[str], writ
     possible = list(_readings(counts))
     reading = possible[0]
     if len(possible) > 1:
-        proven = _as_charged(possible, row, event)
+        proven = _as_charged(possible, event)
         reading = proven or reading
         if proven is None:
             warnings.append("convention_assumed")
@@ -89,7 +89,7 @@ def _readings(counts: dict[str, int]) -> Iterator[Reading]:
         )
 
 
-def _as_charged(possible: list[Reading], row: dict[str, Any], event: UsageEvent) -> Reading | None:
+def _as_charged(possible: list[Reading], event: UsageEvent) -> Reading | None:
     """The reading whose list price is nearest to the row's own cost, if it is near; None where nothing is proven."""
     if event.cost_reported_usd is None or event.model is None or event.start_us is None:
         return None

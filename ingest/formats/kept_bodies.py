@@ -1,4 +1,4 @@
-"""Bodies that a gateway's log kept beside its own columns: the provider's own usage and the prompt, where they are whole."""
+"""Bodies that a gateway's log kept beside its own columns: they hold the provider's own usage and the prompt."""
 
 from __future__ import annotations
 

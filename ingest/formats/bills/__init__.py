@@ -17,6 +17,7 @@ from ingest.formats.bills import (
     openai_org_costs,
     openai_org_usage,
     openrouter_activity,
+    vercel_ai_gateway,
 )
 
 if TYPE_CHECKING:
@@ -32,4 +33,5 @@ BILLS: Final[tuple[Format, ...]] = (
     azure_cost.FORMAT,
     focus.FORMAT,
     openrouter_activity.FORMAT,
+    vercel_ai_gateway.FORMAT,
 )
