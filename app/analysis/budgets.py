@@ -222,7 +222,7 @@ def _amount(text: str) -> int:
     plain = text.strip().removeprefix("$").replace(",", "")
     try:
         amount = pico(plain) if plain.isascii() else 0
-    except ArithmeticError:
+    except (ArithmeticError, ValueError):  # no number, or none that is finite
         amount = 0
     if not 0 < amount <= MAX_AMOUNT_USD * PICO_PER_USD:
         raise UsageError(f"{text[:40]!r} is no amount. Write dollars above zero, such as 500 or 1200.50.")

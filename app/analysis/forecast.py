@@ -57,7 +57,7 @@ def of_period(session: Session, view: View, now_us: int) -> Forecast | None:
     reached = coverage.reach_of(session)
     if reached is None:
         return None
-    as_of_us = max(period.from_us, min(now_us, reached.complete_us))
+    as_of_us = max(period.from_us, min(now_us, reached.complete_us + 1))
     seen = _days_before(session, view, as_of_us)
     spent = spend.totals(session, view, period=Period("spent", period.from_us, as_of_us, period.zone))
     sofar = spend.totals(session, view)
