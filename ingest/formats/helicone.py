@@ -143,7 +143,7 @@ def _who(row: dict[str, Any], event: UsageEvent) -> None:
 FORMAT: Final = Format(
     name="helicone",
     title="Helicone requests",
-    convention="Cached, audio and reasoning tokens beside the headline counts, or inside where that is the row's own cost.",
+    convention="Cached, audio and reasoning tokens beside the two counts, or inside where that is the row's own cost.",
     billing="api",
     detect=detect,
     parse=parse,

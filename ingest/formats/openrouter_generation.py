@@ -1,8 +1,8 @@
 """OpenRouter's own account of a call: the generation object of its API, and the rows of its activity export.
 
 Source: the SDK's generation type. `native_tokens_*` are the provider's counts and billed, `tokens_*` are counted anew
-by one tokenizer for all models; the export's columns are the billed ones. With the caller's own provider key the total is
-OpenRouter's fee alone and the provider's bill stands beside it. The ids are those of the chat responses.
+by one tokenizer for all models; the export's columns are the billed ones. With the caller's own provider key the total
+is OpenRouter's fee alone and the provider's bill stands beside it. The ids are those of the chat responses.
 """
 
 from __future__ import annotations
@@ -172,7 +172,7 @@ def _tags(row: dict[str, Any], event: UsageEvent) -> None:
 FORMAT: Final = Format(
     name="openrouter_generation",
     title="OpenRouter generations and activity export",
-    convention="The native prompt count holds cached tokens, the native completion count reasoning; cost is the charge.",
+    convention="The native prompt count holds cached tokens, the completion count reasoning; cost is the charge.",
     billing="api",
     detect=detect,
     parse=parse,

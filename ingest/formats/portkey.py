@@ -116,7 +116,7 @@ def _who(row: dict[str, Any], event: UsageEvent) -> None:
 FORMAT: Final = Format(
     name="portkey",
     title="Portkey log export",
-    convention="The exported body's own usage, else req_units and res_units, whose cached part is not known; cost in cents.",
+    convention="The exported body's own usage, else two counts whose cached part is not known; cost in cents.",
     billing="api",
     detect=detect,
     parse=parse,
