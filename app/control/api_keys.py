@@ -15,24 +15,25 @@ from app.core.errors import ConflictError, NotFoundError
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
-Scope = Literal["batch"]
-SCOPES: Final[tuple[Scope, ...]] = ("batch",)
+Scope = Literal["batch", "ingest"]
+SCOPES: Final[tuple[Scope, ...]] = ("batch", "ingest")
 PREFIX: Final = "sk-halve-"
 KEY_BYTES: Final = 32
 
 
 @dataclass(frozen=True, slots=True)
 class ApiKey:
-    """A key as it is listed: its text is known to nobody here."""
+    """A key as it is listed: its text is known to nobody here. `source` is where logs go that it hands in."""
 
     id: int
     name: str
     scope: str
     created_us: int
     revoked_us: int | None
+    source: str | None = None
 
 
-def create(engine: Engine, name: str, scope: Scope, now_us: int) -> str:
+def create(engine: Engine, name: str, scope: Scope, now_us: int, source: str | None = None) -> str:
     """A new key: text that is shown once and never readable again.
 
     Raises:
@@ -43,7 +44,8 @@ def create(engine: Engine, name: str, scope: Scope, now_us: int) -> str:
     with engine.begin() as connection:
         if connection.scalar(living) is not None:
             raise ConflictError(f"A key named {name!r} exists. Revoke it first, or choose another name.")
-        connection.execute(sa.insert(api_keys).values(name=name, key_hash=_hash(raw), scope=scope, created_us=now_us))
+        values = {"name": name, "key_hash": _hash(raw), "scope": scope, "created_us": now_us, "source": source}
+        connection.execute(sa.insert(api_keys).values(values))
     return raw
 
 
@@ -76,7 +78,7 @@ def revoke(engine: Engine, name: str, now_us: int) -> None:
 
 
 def _columns() -> list[sa.Column[Any]]:
-    return [api_keys.c[name] for name in ("id", "name", "scope", "created_us", "revoked_us")]
+    return [api_keys.c[name] for name in ("id", "name", "scope", "created_us", "revoked_us", "source")]
 
 
 def _hash(raw: str) -> str:

@@ -287,7 +287,8 @@ api_keys = Table(
     Column("scope", String(32), nullable=False),
     Column("created_us", BigInteger, nullable=False),
     Column("revoked_us", BigInteger),
-    CheckConstraint("scope IN ('batch')", name="scope"),
+    Column("source", String(200)),
+    CheckConstraint("scope IN ('batch', 'ingest')", name="scope"),
 )
 
 batch_files = Table(
