@@ -6,7 +6,7 @@ import json
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from driven import BUCKETS, Outcome, input_by_day
+from driven import BUCKETS, UNITS, Outcome, input_by_day
 
 from app.analysis import spend
 from app.core.view import View
@@ -20,7 +20,11 @@ def same(found: Any, value: Any) -> None:
 
 
 def check_buckets(outcome: Outcome, buckets: dict[str, int], row: dict[str, Any] | None = None) -> None:
-    expected = {name: count for name, count in buckets.items() if count}
+    units = {UNITS[name]: count for name, count in buckets.items() if name in UNITS}
+    assert [one["units"] for one in (outcome.requests if row is None else [row]) if one["units"]] == [units] * bool(
+        units
+    )
+    expected = {name: count for name, count in buckets.items() if count and name not in UNITS}
     found = dict(outcome.tokens(row))
     by_bucket = {bucket: sum(found.pop(name, 0) for name in names) for bucket, names in BUCKETS.items()}
     assert {bucket: count for bucket, count in by_bucket.items() if count} == expected
@@ -149,6 +153,9 @@ CHECKS: dict[str, Callable[[Outcome, Any], None]] = {
     "wrong_values_to_reject": check_rejected,
     "wrong_token_totals_to_reject": check_wrong_totals,
     "per_record": check_records,
+    "tokens": lambda outcome, value: same(
+        [any(row["tokens"].values()) for row in outcome.requests], [value is not None]
+    ),
     "requests": lambda outcome, value: same(len(outcome.requests), value),
     "requests_minimum": lambda outcome, value: same(len(outcome.requests) >= value, True),
     "input_tokens_total": lambda outcome, value: same(sum(map(input_of, outcome.requests)), value),

@@ -43,7 +43,8 @@ BUCKETS = {
     "audio_out": ("output_audio",),
     "output": ("output", "reasoning"),
 }
-RATES = {"input_uncached": "input", "audio_in": "input_audio", "audio_out": "output_audio"}
+UNITS = {"search_units_each": "rerank"}
+RATES = {**UNITS, "input_uncached": "input", "audio_in": "input_audio", "audio_out": "output_audio"}
 
 
 def write_logs(given: dict[str, Any], folder: Path) -> Path:
@@ -153,10 +154,14 @@ def driven(
     entries: Iterable[dict[str, Any]] = (),
     book: PriceBook | None = None,
     zone: str = "UTC",
+    aliases: Iterable[dict[str, Any]] = (),
 ) -> Iterator[Outcome]:
     """Read logs with these entries as the user's price file; everything is stored, attributed and summed."""
     prices = data_dir.with_suffix(".prices.yml")
-    prices.write_text(yaml.safe_dump({"rates": [dict(entry) for entry in entries]}), encoding="utf-8")
+    prices.write_text(
+        yaml.safe_dump({"rates": [dict(entry) for entry in entries], "aliases": [dict(alias) for alias in aliases]}),
+        encoding="utf-8",
+    )
     pricer = Pricer(book or book_with(pricefile.parse(prices.name, prices.read_bytes(), "contract")))
     warehouse = Warehouse(data_dir, memory_limit="256MB")
     try:

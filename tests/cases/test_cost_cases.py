@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.data
 
 CASES = load("ab")
-ALONE = ("LLMC-070", "LLMC-071", "LLMC-077")  # in tests of their own
+ALONE = ("LLMC-028", "LLMC-070", "LLMC-071", "LLMC-077")  # in tests of their own
 DRIVEN = [
     name
     for name, case in CASES.items()
@@ -130,7 +130,8 @@ def test_case(name: str, tmp_path: Path) -> None:
 
 
 # Buckets of the priced lines only (the others keep the counts that could be read).
-OWN_CHECKS = {("LLMC-065", "buckets")}
+# The price list names what is sold within a region apart from what is routed anywhere: `regional.` before the id.
+OWN_CHECKS = {("LLMC-065", "buckets"), ("LLMC-026", "resolved_model")}
 
 
 def test_every_case_is_driven_or_listed_with_its_reason() -> None:
@@ -144,6 +145,7 @@ def test_every_case_is_driven_or_listed_with_its_reason() -> None:
 
 
 OWN_TESTS = {
+    "LLMC-028": ("with_map", "without_map"),
     "LLMC-052": ("independent_of_file_order",),
     "LLMC-056": ("by_day",),
     "LLMC-065": ("totals_must_be_finite",),
@@ -153,6 +155,34 @@ OWN_TESTS = {
     "LLMC-077": ("by_day", "hours_in_day", "hourly_2026-10-25"),
     "LLMC-080": ("independent_of_event_order",),
 }
+
+
+def test_llmc_026_three_spellings_are_one_model(tmp_path: Path) -> None:
+    case = CASES["LLMC-026"]
+    logs = write_logs(case["minimal_input"], tmp_path / "logs")
+    with driven([logs], tmp_path / "store") as outcome:
+        assert {row["model_id"] for row in outcome.requests} == {f"regional.{case['expected']['resolved_model']}"}
+        assert [row["cost_usd"] for row in outcome.requests] == ["0.000375"] * 3
+
+
+@pytest.mark.parametrize("mapped", [True, False])
+def test_llmc_028_only_a_mapped_deployment_is_priced(mapped: bool, tmp_path: Path) -> None:
+    given, expected = CASES["LLMC-028"]["minimal_input"], CASES["LLMC-028"]["expected"]
+    logs = write_logs(given, tmp_path / "logs")
+    ((deployment, model),) = given["deployment_map"].items()
+    aliases = [{"provider": "azure", "name": deployment, "model": f"openai/{model}"}] if mapped else []
+    rates = {"provider": "azure", "model": model, **named_rates(expected["with_map"]["rates_usd_per_1m"])}
+    with driven([logs], tmp_path / "store", [rates] if mapped else [], aliases=aliases) as outcome:
+        (row,) = outcome.requests
+        assert row["cost_usd"] not in expected["wrong_values_to_reject"]
+        if mapped:
+            CHECKS["buckets"](outcome, expected["with_map"]["buckets"])
+            CHECKS["cost_usd"](outcome, expected["with_map"]["cost_usd"])
+            assert expected["with_map"]["resolved_model"].startswith(row["model_id"])
+        else:
+            CHECKS["cost_usd"](outcome, expected["without_map"]["cost_usd"])
+            assert (row["cost_state"], row["warnings"]) == ("unpriced", ["unknown_model"])
+            assert row["model_id"] == expected["without_map"]["listed_in_unmatched_models"]
 
 
 def test_llmc_052_a_copied_history_is_the_same_in_any_order_of_files(tmp_path: Path) -> None:

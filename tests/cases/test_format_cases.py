@@ -34,14 +34,14 @@ FORMATS_OF_CASES = {
     "langfuse_ingestion_batch": "langfuse",
     "codex_rollout_jsonl": "codex_cli",
     "otlp_json": "otlp_genai",
+    "gemini_generate_content": "gemini_generate_content",
+    "bedrock_model_invocation_log": "bedrock_invocation_log",
+    "langchain_usage_metadata": "langchain_messages",
+    "cohere_rerank": "rerank",
+    "azure_openai_log": "azure_openai_log",
     "raw_jsonl": "",  # found by content
 }
 NOT_READ_YET = (
-    ("gemini_generate_content", "format not read yet"),
-    ("bedrock_model_invocation_log", "format not read yet"),
-    ("langchain_usage_metadata", "format not read yet"),
-    ("cohere_rerank", "format not read yet"),
-    ("azure_openai_log", "format not read yet"),
     ("multi_source", "one of its two formats is not read yet"),
     ("scenario", "no log: the price book's"),
     ("price_table_import", "no log: the price book's"),
@@ -58,6 +58,7 @@ BUCKETS = {
     "audio_out": ("tok_output_audio",),
     "output": ("tok_output", "tok_reasoning"),
 }
+UNITS = {"search_units_each": "rerank"}
 CASES = load("ab")
 READ = [
     name
@@ -115,6 +116,9 @@ def size(event: UsageEvent) -> int:
 
 
 def check_buckets(calls: list[UsageEvent], buckets: dict[str, int]) -> None:
+    units = {bucket: value for bucket, value in buckets.items() if bucket in UNITS}
+    assert {bucket: sum((call.units or {}).get(UNITS[bucket], 0) for call in calls) for bucket in units} == units
+    buckets = {bucket: value for bucket, value in buckets.items() if bucket not in UNITS}
     expected = dict.fromkeys(TOKEN_CLASSES, 0)
     for bucket, value in buckets.items():
         assert bucket in BUCKETS, bucket
@@ -270,11 +274,17 @@ def tokens_are_known_though_the_price_is_not(calls: list[UsageEvent], _items: An
     assert [(call.provider, call.model, size(call)) for call in calls] == [("openai", "gpt-5.3-codex", 54000)]
 
 
+def a_deployment_is_no_model(calls: list[UsageEvent], _items: Any) -> None:
+    assert [(call.provider, call.model, size(call)) for call in calls] == [("azure", "gpt-4", 3200)]
+    assert [(call.price_context or {})["deployment"] for call in calls] == ["team-chat-prod"]
+
+
 MORE: dict[str, Callable[[list[UsageEvent], list[UsageEvent | Rejected]], None]] = {
     "LLMC-019": speeds_reach_the_price,
     "LLMC-020": it_is_a_batch_call,
     "LLMC-023": usage_is_unknown,
     "LLMC-025": zero_spend_is_kept_as_reported,
+    "LLMC-028": a_deployment_is_no_model,
     "LLMC-029": models_are_as_answered,
     "LLMC-032": tokens_are_known_though_the_price_is_not,
     "LLMC-035": clamped_and_flagged,
