@@ -26,6 +26,9 @@ _OWN_KEYS: Final = frozenset(
     )
 )  # fmt: skip
 
+# Fields that vLLM's server adds to every answer: no list price is of a model that its owner hosts.
+_SELF_HOSTED: Final = ("kv_transfer_params", "prompt_logprobs", "prompt_token_ids")
+
 
 def _stop(value: Any) -> str:
     return value if type(value) is str else compact(value)
@@ -176,6 +179,8 @@ def _provider(response: dict[str, Any], event: UsageEvent) -> str | None:
         and ("provider" in response or "/" in (event.model or ""))
     ):
         return "openrouter"
+    if any(name in response for name in _SELF_HOSTED):
+        return "vllm"
     return providers.from_model(event.model)
 
 

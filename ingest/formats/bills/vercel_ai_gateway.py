@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from app.core.billed import BilledLine
 from app.core.usage import Rejected
-from ingest.formats.bills.values import BadLine, amount, day, items, money, rejected, text, whole
+from ingest.formats.bills.values import BadLineError, amount, day, items, money, rejected, text, whole
 from ingest.formats.format import Format
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def parse(record: Any, _origin: Origin) -> Iterator[UsageEvent | BilledLine | Re
     for row in rows or [record]:
         try:
             yield from list(_lines(row, page=bool(rows)))
-        except BadLine as error:
+        except BadLineError as error:
             yield rejected(error)
 
 
@@ -55,10 +55,10 @@ def _lines(row: dict[str, Any], *, page: bool) -> Iterator[BilledLine]:
     """One line with the cost (it is of all classes together), one a class with its tokens and no cost."""
     model = text(row.get("model"))
     if model is None:
-        raise BadLine("it names no model; ask for the report grouped by model")
+        raise BadLineError("it names no model; ask for the report grouped by model")
     cost = money(row.get("total_cost"), "total_cost")
     if cost is None:
-        raise BadLine("it has no total_cost")
+        raise BadLineError("it has no total_cost")
     counts = [(name, amount(row.get(field), field) or Decimal(0)) for field, name in _CLASSES]
     shared: dict[str, Any] = {
         "day": day(row.get("day"), "day"),
@@ -91,7 +91,7 @@ def _lines(row: dict[str, Any], *, page: bool) -> Iterator[BilledLine]:
 FORMAT = Format(
     name="vercel_ai_gateway",
     title="Vercel AI Gateway report",
-    convention="cached and written tokens stand beside the input, reasoning inside the output; one cost a day and model",
+    convention="cached and written tokens stand beside the input, reasoning inside the output; one cost a row",
     billing="api",
     detect=detect,
     parse=parse,
