@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from app.analysis import bills, spend
 from app.analysis import rules as attribution_rules
-from app.analysis import spend
 from app.analysis.refresh import refresh
 from app.plan.analyse import analyse
 
@@ -28,6 +28,7 @@ def attribute_and_sum(runtime: Runtime, zone: str, *, again: bool = False) -> No
     own = runtime.data_dir / RULES_FILE
     rules = attribution_rules.load(own if own.is_file() else None)
     with runtime.warehouse.writing() as session:
+        bills.settle(session, runtime.book)
         refresh(session, rules, now_us=now_us(), zone=zone, again=again)
 
 

@@ -38,7 +38,7 @@ _EXPORT: Final = [*_DAY, "export", "page"]
 def take_bills(session: Session, incoming: pl.DataFrame) -> pl.DataFrame:
     """Store lines (the columns of `billed`, day as ISO text, with shard_no and chunk_no); the caller has a transaction.
 
-    Returns shard_no, chunk_no, stored, updated: how many lines of each chunk are new, or say something else than before.
+    Returns shard_no, chunk_no, stored, updated: how many lines of each chunk are new, or say other amounts than before.
     """
     session.register("incoming_billed", incoming)
     before = session.frame("billed.standing")

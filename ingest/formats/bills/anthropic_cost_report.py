@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from app.core.billed import BilledLine
 from app.core.usage import Rejected
 from ingest.formats.bills import wording
-from ingest.formats.bills.values import BadLine, day, items, money, pages, rejected, text
+from ingest.formats.bills.values import BadLineError, charge, day, items, money, pages, rejected, text
 from ingest.formats.format import Format
 
 if TYPE_CHECKING:
@@ -68,12 +68,10 @@ def _analytics(record: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _line(starts: Any, result: dict[str, Any], *, cents: bool, page: bool) -> BilledLine | Rejected:
     try:
-        cost = money(result.get("amount"), "amount", cents=cents)
-        if cost is None:
-            raise BadLine("it has no amount")
+        cost = charge(result.get("amount"), "amount", cents=cents)
         listed = money(result.get("list_amount"), "list_amount", cents=cents)
         on = day(starts, "the start of the bucket")
-    except BadLine as error:
+    except BadLineError as error:
         return rejected(error)
     tier, item = text(result.get("service_tier")), text(result.get("description"))
     return BilledLine(

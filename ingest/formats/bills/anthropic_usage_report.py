@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from app.core.billed import BilledLine
 from app.core.usage import Rejected
-from ingest.formats.bills.values import BadLine, amount, day, items, nested, pages, rejected, text, whole
+from ingest.formats.bills.values import BadLineError, amount, day, items, nested, pages, rejected, text, whole
 from ingest.formats.format import Format
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def _lines(starts: Any, result: dict[str, Any], *, page: bool) -> Iterator[Usage
         on = day(starts, "the start of the bucket")
         found = [(name, amount(nested(result, field), field) or Decimal(0)) for name, field in _FIELDS]
         requests = whole(result.get("requests"), "requests")
-    except BadLine as error:
+    except BadLineError as error:
         yield rejected(error)
         return
     tier = text(result.get("service_tier"))

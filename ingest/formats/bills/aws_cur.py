@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from app.core.billed import BilledLine
 from app.core.usage import Rejected
 from ingest.formats.bills import wording
-from ingest.formats.bills.values import BadLine, day, money, nested, rejected, text, units
+from ingest.formats.bills.values import BadLineError, charge, day, money, nested, rejected, text, units
 from ingest.formats.format import Format
 
 if TYPE_CHECKING:
@@ -40,7 +40,8 @@ _KINDS: Final[Mapping[str, Kind]] = {
 }
 _REGION: Final = re.compile(r"^[A-Z]{2,4}\d?-")
 _CLASS: Final = re.compile(
-    r"-(?:mantle-)?(?:cache-(?:read|write)|input|output)(?:-|$)|-(?:text|image|audio|video)-(?:input|output)", re.IGNORECASE
+    r"-(?:mantle-)?(?:cache-(?:read|write)|input|output)(?:-|$)|-(?:text|image|audio|video)-(?:input|output)",
+    re.IGNORECASE,
 )
 
 
@@ -52,9 +53,11 @@ def detect(record: Any) -> float:
 
 def _older(name: str) -> str:
     """The older report's name of a column: line_item_usage_type is lineItem/UsageType."""
-    part, rest = ("line_item", name[10:]) if name.startswith("line_item_") else tuple(name.split("_", 1))
-    head, *tail = part.split("_")
-    return f"{head}{''.join(word.capitalize() for word in tail)}/{''.join(word.capitalize() for word in rest.split('_'))}"
+    if name.startswith("line_item_"):
+        part, rest = "lineItem", name.removeprefix("line_item_")
+    else:
+        part, _, rest = name.partition("_")
+    return f"{part}/{''.join(word.capitalize() for word in rest.split('_'))}"
 
 
 _OLDER: Final[dict[str, str]] = {}
@@ -77,13 +80,11 @@ def parse(record: Any, _origin: Origin) -> Iterator[UsageEvent | BilledLine | Re
         return
     unit = text(_get(record, "pricing_unit"))
     try:
-        cost = money(_get(record, "line_item_unblended_cost"), "line_item_unblended_cost")
-        if cost is None:
-            raise BadLine("it has no line_item_unblended_cost")
+        cost = charge(_get(record, "line_item_unblended_cost"), "line_item_unblended_cost")
         on = day(_get(record, "line_item_usage_start_date"), "line_item_usage_start_date")
         # Without its unit an amount may be tokens or thousands of them: then it is not known.
         quantity = units(_get(record, "line_item_usage_amount"), "line_item_usage_amount", unit) if unit else None
-    except BadLine as error:
+    except BadLineError as error:
         yield rejected(error)
         return
     yield _line(record, on, cost, quantity, unit)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from app.core.billed import BilledLine
 from app.core.usage import Rejected
 from ingest.formats.bills import wording
-from ingest.formats.bills.values import BadLine, day, money, rejected, text, units
+from ingest.formats.bills.values import BadLineError, charge, day, rejected, text, units
 from ingest.formats.format import Format
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ingest.formats.format import Origin
 
 _COSTS: Final = ("costinbillingcurrency", "cost", "pretaxcost")
-_OURS: Final = re.compile(r"openai|foundry models|foundry model|azure deepseek|azure grok|azure mistral|models? inference")
+_OURS: Final = re.compile(r"openai|foundry models?|azure (?:deepseek|grok|mistral|llama)|models? inference")
 _REGIONS: Final = re.compile(r" (?:gl|glbl|global) ")
 _ZONES: Final = re.compile(r" (?:dz|dzone|datazone) ")
 
@@ -44,12 +44,10 @@ def parse(record: Any, _origin: Origin) -> Iterator[UsageEvent | BilledLine | Re
         return
     unit = text(row.get("unitofmeasure"))
     try:
-        cost = money(row.get(field), field)
-        if cost is None:
-            raise BadLine("it has no cost")
+        cost = charge(row.get(field), field)
         on = day(row.get("date"), "Date")
         quantity = units(row.get("quantity"), "Quantity", unit)
-    except BadLine as error:
+    except BadLineError as error:
         yield rejected(error)
         return
     yield _line(row, on, cost, quantity, unit)

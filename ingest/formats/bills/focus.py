@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from app.core.billed import BILLED_CLASSES, BilledLine
 from app.core.usage import Rejected
 from ingest.formats.bills import wording
-from ingest.formats.bills.values import BadLine, day, money, nested, rejected, text, units
+from ingest.formats.bills.values import BadLineError, charge, day, money, nested, rejected, text, units
 from ingest.formats.format import Format
 
 if TYPE_CHECKING:
@@ -49,30 +49,28 @@ def parse(record: Any, _origin: Origin) -> Iterator[UsageEvent | BilledLine | Re
         return
     try:
         yield _line(record)
-    except BadLine as error:
+    except BadLineError as error:
         yield rejected(error)
 
 
 def _line(record: dict[str, Any]) -> BilledLine:
-    cost = money(record["BilledCost"], "BilledCost")
-    if cost is None:
-        raise BadLine("it has no BilledCost")
+    cost = charge(record["BilledCost"], "BilledCost")
     named = [found for name in _NAMES if (found := text(record.get(name))) is not None]
     provider = next((_PROVIDERS[name.lower()] for name in named if name.lower() in _PROVIDERS), None)
-    said = " ".join(
-        text(record.get(name)) or "" for name in ("SkuMeter", "ChargeDescription", "ResourceName", "SkuId")
-    )
+    said = " ".join(text(record.get(name)) or "" for name in ("SkuMeter", "ChargeDescription", "ResourceName", "SkuId"))
     model = text(nested(record, "SkuPriceDetails.x_Model")) or _model(said, provider)
     ours = _is_model_use(record, model)
     kind = _kind(record, cost < 0) if ours else "other"
     quantity, unit = _quantity(record) if kind == "usage" else (None, None)
     tier, batch = wording.tier(said) if ours else (None, None)
-    account = text(record.get("SubAccountId")) or text(record.get("BillingAccountId"))
+    payer = text(record.get("BillingAccountId"))
+    account = text(record.get("SubAccountId")) or payer
+    seller = provider or (named[0].lower() if named else "unknown")
     return BilledLine(
         report="focus",
-        scope="/".join((provider or (named[0] if named else ""), text(record.get("BillingAccountId")) or "", account or "")),
+        scope="/".join((seller, payer or "", account or "")),
         day=day(record.get("ChargePeriodStart"), "ChargePeriodStart"),
-        provider=provider or (named[0].lower() if named else "unknown"),
+        provider=seller,
         account=account,
         model=model if ours else None,
         usage_class=_class(record, said) if kind == "usage" else "other",

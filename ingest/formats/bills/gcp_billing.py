@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from app.core.billed import BilledLine
 from app.core.usage import Rejected
 from ingest.formats.bills import wording
-from ingest.formats.bills.values import BadLine, day, items, money, nested, rejected, text, units
+from ingest.formats.bills.values import BadLineError, charge, day, items, money, nested, rejected, text, units
 from ingest.formats.format import Format
 
 if TYPE_CHECKING:
@@ -37,14 +37,12 @@ def parse(record: Any, _origin: Origin) -> Iterator[UsageEvent | BilledLine | Re
         return
     try:
         yield from list(_lines(record))
-    except BadLine as error:
+    except BadLineError as error:
         yield rejected(error)
 
 
 def _lines(record: dict[str, Any]) -> Iterator[BilledLine]:
-    cost = money(record.get("cost"), "cost")
-    if cost is None:
-        raise BadLine("it has no cost")
+    cost = charge(record.get("cost"), "cost")
     on = day(record.get("usage_start_time"), "usage_start_time")
     sku = text(nested(record, "sku.description")) or ""
     service = text(nested(record, "service.description")) or ""

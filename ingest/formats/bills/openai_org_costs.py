@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from app.core.billed import BilledLine
 from app.core.usage import Rejected
 from ingest.formats.bills import wording
-from ingest.formats.bills.values import BadLine, day, money, pages, rejected, text, units
+from ingest.formats.bills.values import BadLineError, charge, day, nested, pages, rejected, text, units
 from ingest.formats.format import Format
 
 if TYPE_CHECKING:
@@ -37,8 +37,8 @@ def parse(record: Any, _origin: Origin) -> Iterator[UsageEvent | BilledLine | Re
     if isinstance(record, dict):
         for bucket, result in pages(record):
             found = True
-            paid = result.get("amount") if isinstance(result.get("amount"), dict) else {}
-            yield from _line(bucket, {**result, "amount_value": paid.get("value"), "amount_currency": paid.get("currency")})
+            row = {"amount_value": nested(result, "amount.value"), "amount_currency": nested(result, "amount.currency")}
+            yield from _line(bucket, {**result, **row})
         if not found and "amount_value" in record:
             found = True
             yield from _line(record, record, page=False)
@@ -51,16 +51,14 @@ def _line(
 ) -> Iterator[UsageEvent | BilledLine | Rejected]:
     item = text(result.get("line_item"))
     unit = text(result.get("quantity_unit"))
+    if item is None and text(result.get("amount_value")) is None:
+        yield Rejected("a day without costs", benign=True)
+        return
     try:
-        cost = money(result.get("amount_value"), "amount")
-        if cost is None:
-            if item is None:
-                yield Rejected("a day without costs", benign=True)
-                return
-            raise BadLine("it has no amount")
+        cost = charge(result.get("amount_value"), "amount")
         on = day(bucket.get("start_time"), "start_time")
         quantity = units(result.get("quantity"), "quantity", (unit or "").replace("_", " "))
-    except BadLine as error:
+    except BadLineError as error:
         yield rejected(error)
         return
     model, usage_class = _of_item(item)
@@ -90,7 +88,8 @@ def _of_item(item: str | None) -> tuple[str | None, str]:
     name, comma, rest = item.rpartition(",")
     if comma:
         return name.strip() or None, wording.usage_class(rest)
-    return (item, "tokens") if wording.model(item) is not None and " " not in item else (None, wording.usage_class(item))
+    alone = " " not in item and wording.model(item) is not None
+    return (item, "tokens") if alone else (None, wording.usage_class(item))
 
 
 FORMAT = Format(

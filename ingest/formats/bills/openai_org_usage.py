@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from app.core.billed import BilledLine
 from app.core.usage import Rejected
-from ingest.formats.bills.values import BadLine, amount, day, pages, rejected, text, whole
+from ingest.formats.bills.values import BadLineError, amount, day, pages, rejected, text, whole
 from ingest.formats.format import Format
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def _lines(
         quantities = _completions(result) if kind == "completions" else _of_kind(kind, result)
         on = day(bucket.get("start_time"), "start_time")
         requests = whole(result.get("num_model_requests"), "num_model_requests")
-    except BadLine as error:
+    except BadLineError as error:
         yield rejected(error)
         return
     batch = text(result.get("batch")) if not isinstance(result.get("batch"), bool) else str(result["batch"])
@@ -95,7 +95,7 @@ def _lines(
 
 def _of_kind(kind: str, result: dict[str, Any]) -> list[tuple[str, Decimal, str]]:
     if kind not in _UNITS:
-        raise BadLine(f"usage of the kind {kind[:40]!r} is not known")
+        raise BadLineError(f"usage of the kind {kind[:40]!r} is not known")
     name, field, unit = _UNITS[kind]
     return [(name, amount(result.get(field), field) or Decimal(0), unit)]
 
@@ -116,7 +116,7 @@ def _completions(result: dict[str, Any]) -> list[tuple[str, Decimal, str]]:
     if _BY_MODALITY & result.keys():
         uncached, answer = uncached - audio - image, answer - spoken - drawn
     if min(uncached, cached - cached_audio, answer) < 0:
-        raise BadLine("its token classes are larger than their sums")
+        raise BadLineError("its token classes are larger than their sums")
     return [
         ("input", uncached, "tokens"),
         ("cache_read", cached - cached_audio, "tokens"),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from app.core.billed import BilledLine
 from app.core.usage import Rejected
-from ingest.formats.bills.values import BadLine, amount, day, items, money, rejected, text, whole
+from ingest.formats.bills.values import BadLineError, amount, charge, day, items, rejected, text, whole
 from ingest.formats.format import Format
 
 if TYPE_CHECKING:
@@ -54,20 +54,18 @@ def parse(record: Any, _origin: Origin) -> Iterator[UsageEvent | BilledLine | Re
         named = {name: row.get(column) for column, name in _COLUMNS.items()} if "Date" in row else row
         try:
             yield from list(_lines(named, page=bool(rows)))
-        except BadLine as error:
+        except BadLineError as error:
             yield rejected(error)
 
 
 def _lines(row: dict[str, Any], *, page: bool) -> Iterator[BilledLine]:
     """One line with the cost (it is of all classes together), one a class with its tokens and no cost."""
-    cost = money(row.get("usage"), "usage")
-    if cost is None:
-        raise BadLine("it has no usage")
+    cost = charge(row.get("usage"), "usage")
     prompt, answer, cached = (
         amount(row.get(name), name) or Decimal(0) for name in ("prompt_tokens", "completion_tokens", "cached_tokens")
     )
     if cached > prompt:
-        raise BadLine("it has more cached tokens than prompt tokens")
+        raise BadLineError("it has more cached tokens than prompt tokens")
     shared: dict[str, Any] = {
         "day": day(row.get("date"), "date"),
         "provider": "openrouter",

@@ -26,7 +26,7 @@ _SCALES: Final = {"k": 1_000, "thousand": 1_000, "m": 1_000_000, "million": 1_00
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-class BadLine(ValueError):
+class BadLineError(ValueError):
     """A line of a bill that cannot be used, and why."""
 
 
@@ -42,7 +42,7 @@ def amount(value: Any, field: str) -> Decimal | None:
     """An exact decimal amount; None where the line says none.
 
     Raises:
-        BadLine: it is no finite number, or none that money or tokens come in.
+        BadLineError: it is no finite number, or none that money or tokens come in.
     """
     given = text(value)
     if given is None:
@@ -50,9 +50,9 @@ def amount(value: Any, field: str) -> Decimal | None:
     try:
         found = Decimal(given.replace(",", "") if given.count(",") and "." in given else given)
     except InvalidOperation as error:
-        raise BadLine(f"{field} is no number: {given[:40]!r}") from error
+        raise BadLineError(f"{field} is no number: {given[:40]!r}") from error
     if not found.is_finite() or abs(found) >= _MOST_UNITS or (found and found.adjusted() < -30):
-        raise BadLine(f"{field} is no plausible number: {given[:40]!r}")
+        raise BadLineError(f"{field} is no plausible number: {given[:40]!r}")
     return found
 
 
@@ -60,19 +60,31 @@ def money(value: Any, field: str, *, cents: bool = False) -> Decimal | None:
     """An amount of money in whole units of its currency; `cents` where the export writes hundredths.
 
     Raises:
-        BadLine: it is no plausible amount.
+        BadLineError: it is no plausible amount.
     """
     found = amount(value, field)
     if found is not None and abs(found) >= _MOST_USD:
-        raise BadLine(f"{field} is no plausible amount of money: {str(value)[:40]!r}")
+        raise BadLineError(f"{field} is no plausible amount of money: {str(value)[:40]!r}")
     return found if found is None or not cents else found.scaleb(-2)
+
+
+def charge(value: Any, field: str, *, cents: bool = False) -> Decimal:
+    """The amount of a line that must have one.
+
+    Raises:
+        BadLineError: it has none, or none that is plausible.
+    """
+    found = money(value, field, cents=cents)
+    if found is None:
+        raise BadLineError(f"it has no {field}")
+    return found
 
 
 def units(value: Any, field: str, unit: str | None = None) -> Decimal | None:
     """A quantity in single tokens or units: `17.33` of `1K tokens` is 17330.
 
     Raises:
-        BadLine: it is no plausible number.
+        BadLineError: it is no plausible number.
     """
     found = amount(value, field)
     if found is None:
@@ -95,13 +107,13 @@ def whole(value: Any, field: str) -> int | None:
     """A count.
 
     Raises:
-        BadLine: it is no whole number.
+        BadLineError: it is no whole number.
     """
     found = amount(value, field)
     if found is None:
         return None
     if found != found.to_integral_value() or not 0 <= found < 2**53:
-        raise BadLine(f"{field} is no count: {str(value)[:40]!r}")
+        raise BadLineError(f"{field} is no count: {str(value)[:40]!r}")
     return int(found)
 
 
@@ -109,7 +121,7 @@ def day(value: Any, field: str) -> str:
     """The UTC day that a charge belongs to, ISO. A day written as month/day/year is read so, as Azure writes it.
 
     Raises:
-        BadLine: it is no time.
+        BadLineError: it is no time.
     """
     if isinstance(value, str):
         if american := _AMERICAN_DAY.fullmatch(value.strip()):
@@ -117,17 +129,17 @@ def day(value: Any, field: str) -> str:
             try:
                 return datetime(year, month, day_of_month, tzinfo=UTC).date().isoformat()
             except ValueError as error:
-                raise BadLine(f"{field} is no day: {value[:40]!r}") from error
+                raise BadLineError(f"{field} is no day: {value[:40]!r}") from error
         value = value.strip().removesuffix(" UTC")
     warnings: list[str] = []
     at_us = utc_instant(value, field, warnings)
     if at_us is None:
-        raise BadLine(f"{field} is no time: {str(value)[:40]!r}")
+        raise BadLineError(f"{field} is no time: {str(value)[:40]!r}")
     return (_EPOCH + timedelta(microseconds=at_us)).date().isoformat()
 
 
 def nested(record: Mapping[str, Any], path: str) -> Any:
-    """A value by its dotted path: of objects, of objects written as JSON text, or of a flattened column of that name."""
+    """A value by its dotted path: of objects, of ones written as JSON text, or of a flattened column of that name."""
     if path in record:
         return record[path]
     found: Any = record
@@ -157,6 +169,6 @@ def pages(record: Any) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
             yield bucket, result
 
 
-def rejected(error: BadLine) -> Rejected:
+def rejected(error: BadLineError) -> Rejected:
     """What the quarantine says of a line."""
     return Rejected(f"the line of the bill cannot be used: {error}")

@@ -10,7 +10,9 @@ import re
 from typing import Final
 
 _CLAUDE: Final = (
-    re.compile(r"claude[ -]?(?P<family>opus|sonnet|haiku|fable|mythos|instant)[ -]?v?(?P<version>\d+(?:[.-]\d{1,2})?)(?!\d)"),
+    re.compile(
+        r"claude[ -]?(?P<family>opus|sonnet|haiku|fable|mythos|instant)[ -]?v?(?P<version>\d+(?:[.-]\d{1,2})?)(?!\d)"
+    ),
     re.compile(r"claude[ -]?v?(?P<version>\d+(?:\.\d+)?)[ -]?(?P<family>opus|sonnet|haiku|fable|mythos|instant)?"),
 )
 _GEMINI: Final = re.compile(
@@ -21,8 +23,10 @@ _O_SERIES: Final = re.compile(r"\bo[1345](?:[ -](?:mini|pro))?\b")
 _BARE_GPT: Final = re.compile(r"^(?P<rest>[3-9](?:\.\d+)?(?:[ -](?:mini|nano|pro|codex|turbo))*)\b")
 _OTHERS: Final = re.compile(
     r"\b(?P<name>(?:nova|llama|mistral|mixtral|titan|command|jamba|deepseek|qwen|grok|text-embedding)"
-    r"[ -]?[a-z0-9.]*(?:[ -](?:[a-z]?\d+[a-z]?|lite|micro|pro|premier|large|small|medium|mini|embed|text|instruct|r\+?))*)"
+    r"[ -]?[a-z0-9.]*"
+    r"(?:[ -](?:[a-z]?\d+[a-z]?|lite|micro|pro|premier|large|small|medium|mini|embed|text|instruct|r\+?))*)"
 )
+_LIFETIMES: Final = ((" 1h | 1 hour | 60m ", "1h"), (" 5m | 5 min", "5m"), (" 30m ", "30m"), (" 12h ", "12h"))
 _THIRD_GENERATION: Final = 3
 _WEB_SEARCH: Final = re.compile(r"\bweb[ _-]?search|\bgrounding\b|\bsearch quer")
 
@@ -36,10 +40,8 @@ def usage_class(wording: str) -> str:
     medium = "audio" if " audio " in said else "image" if " image " in said and " text " not in said else ""
     if re.search(r" cach\w* | cchd | cd ", said) and not output:
         if re.search(r" (?:write|writes|creation|wr|cwr) ", said):
-            for words, lifetime in ((" 1h | 1 hour | 60m ", "1h"), (" 5m | 5 min", "5m"), (" 30m ", "30m"), (" 12h ", "12h")):
-                if re.search(words, said):
-                    return f"cache_write_{lifetime}"
-            return "cache_write"
+            lifetime = next((name for words, name in _LIFETIMES if re.search(words, said)), None)
+            return "cache_write" if lifetime is None else f"cache_write_{lifetime}"
         return "cache_read_audio" if medium == "audio" else "cache_read"
     if output:
         return f"output_{medium}" if medium else "output"

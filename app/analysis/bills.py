@@ -1,0 +1,232 @@
+"""Bills in the words of the requests: models resolved, amounts in USD, the same bill from two sources counted once.
+
+`settle` makes `bill_lines` and `bill_facts` anew from `billed`, the requests and the price book, and is called after
+every ingest. Nothing of it is a fact of its own: it can be thrown away and made again.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from decimal import ROUND_HALF_EVEN, Decimal, localcontext
+from typing import TYPE_CHECKING, Any, Final
+
+import polars as pl
+
+from app.analysis.bill_facts import bill_facts
+from app.core.money import pico
+from app.pricing import context as ctx_of
+from app.warehouse import rollup
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from app.pricing.book import PriceBook
+    from app.warehouse.store import Session
+
+DAY_US: Final = 86_400_000_000
+NOON_US: Final = DAY_US // 2
+_INPUT_SIDE: Final = ("input", "cache_read", "cache_write", "tokens")
+_SHORTEST_WRITE: Final = {"openai": "r_cache_write_30m", "azure": "r_cache_write_30m"}
+_LINE_SCHEMA: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
+    "at_us": pl.Int64,
+    **dict.fromkeys(
+        ("source", "report", "provider", "account", "model", "model_id", "class", "kind", "service_tier"), pl.String
+    ),
+    "is_batch": pl.Boolean,
+    "currency": pl.String,
+    "quantity": pl.Decimal(38, 6),
+    "requests": pl.Int64,
+    "cost": pl.Decimal(38, 12),
+    "cost_pusd": pl.Int64,
+    "value_pusd": pl.Int64,
+    "price_row": pl.String,
+    "has_cost": pl.Boolean,
+    "doubled_by": pl.String,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class BillLine:
+    """What one bill says of a day, account, model and class; the columns of `bill_lines`.
+
+    `cost_pusd` is None where the report says no cost, or in a currency without a rate; `value_pusd` is the quantity of
+    a line without a cost at the price book's rate, None where that has none. A line with `doubled_by` does not count.
+    """
+
+    at_us: int
+    source: str
+    report: str
+    provider: str
+    account: str | None
+    model: str | None
+    model_id: str | None
+    usage_class: str
+    kind: str
+    service_tier: str | None
+    is_batch: bool | None
+    currency: str | None
+    quantity: Decimal | None
+    requests: int | None
+    cost: Decimal | None
+    has_cost: bool
+    cost_pusd: int | None = None
+    value_pusd: int | None = None
+    price_row: str | None = None
+    doubled_by: str | None = None
+
+    @property
+    def amount_pusd(self) -> int | None:
+        """What the line charges or, for a usage report, what its quantity is worth."""
+        return self.cost_pusd if self.has_cost else self.value_pusd
+
+
+def settle(session: Session, book: PriceBook) -> bool:
+    """Bring `bill_lines`, `bill_facts` and the roll-ups of their days up to date; whether anything changed for Spend.
+
+    Call inside `Warehouse.writing()`. Without any bill it costs one look.
+    """
+    if not session.rows("billed.any")[0][0]:
+        return False
+    lines = _priced(_undoubled(_read(session, book)), book)
+    made = pl.DataFrame([_row(line) for line in lines], schema=_LINE_SCHEMA, orient="row")
+    _replace(session, "billed.clear_lines", "billed.insert_lines", made)
+    before = session.frame("billed.facts")
+    after = bill_facts(lines, _logged(session, lines)).select(before.columns).cast(before.schema)
+    if before.sort(before.columns).equals(after.sort(before.columns)):
+        return False
+    _replace(session, "billed.clear_facts", "billed.insert_facts", after)
+    if rollup.bucket(session) is not None:
+        rollup.rebuild_for(session, pl.concat([before["at_us"], after["at_us"]]))
+    return True
+
+
+def _replace(session: Session, clear: str, insert: str, made: pl.DataFrame) -> None:
+    session.execute(clear)
+    session.register("made_of_bills", made)
+    session.execute(insert, {"made": "made_of_bills"})
+    session.unregister("made_of_bills")
+
+
+def _read(session: Session, book: PriceBook) -> list[tuple[BillLine, str | None, int]]:
+    """Every line with its region and the time of its file."""
+    models: dict[tuple[str, str | None], str | None] = {}
+    found = []
+    for row in session.frame("billed.sums").iter_rows(named=True):
+        provider, model = row["provider"], row["model"]
+        if (provider, model) not in models:
+            match = book.matcher.find(provider, model)
+            models[provider, model] = model if match is None else match.price_model
+        line = BillLine(
+            at_us=row["at_us"],
+            source=row["source"],
+            report=row["report"],
+            provider=provider,
+            account=row["account"],
+            model=model,
+            model_id=models[provider, model],
+            usage_class=row["class"],
+            kind=row["kind"],
+            service_tier=row["service_tier"],
+            is_batch=row["is_batch"],
+            currency=row["currency"],
+            quantity=row["quantity"],
+            requests=None if row["requests"] is None else int(row["requests"]),
+            cost=row["cost"],
+            has_cost=row["has_cost"],
+            cost_pusd=pico(row["cost"]) if row["has_cost"] and row["currency"] == "USD" else None,
+        )
+        found.append((line, row["region"], row["written_ns"]))
+    return found
+
+
+def _undoubled(lines: list[tuple[BillLine, str | None, int]]) -> list[tuple[BillLine, str | None]]:
+    """Name, for each line that another source's bill of the same provider, account and day says too, that source.
+
+    What a provider's own report says comes before a FOCUS export of it, then the newest file. A report that names no
+    account is of all of them.
+    """
+    units: dict[tuple[str, int, str], dict[tuple[str, str], tuple[set[str | None], int]]] = defaultdict(dict)
+    for line, _, written_ns in lines:
+        of_day = units[line.provider, line.at_us, _matter(line)]
+        accounts, newest = of_day.get((line.source, line.report), (set(), 0))
+        of_day[line.source, line.report] = (accounts | {line.account}, max(newest, written_ns))
+    found = []
+    for line, region, _ in lines:
+        of_day = units[line.provider, line.at_us, _matter(line)]
+        better = None
+        if len(of_day) > 1:
+            own = (line.source, line.report)
+            ranked = sorted(of_day, key=lambda unit: (unit[1] == "focus", -of_day[unit][1], unit))
+            ahead = ranked[: ranked.index(own)]
+            better = next((unit[0] for unit in ahead if _says_too(of_day[unit][0], line.account, of_day[own][0])), None)
+        found.append((replace(line, doubled_by=better), region))
+    return found
+
+
+def _matter(line: BillLine) -> str:
+    """What two reports must both speak of to say the same: costs, or one kind of usage."""
+    return "costs" if line.has_cost else line.report
+
+
+def _says_too(theirs: set[str | None], account: str | None, ours: set[str | None]) -> bool:
+    return account in theirs or theirs == {None} or ours == {None}
+
+
+def _priced(lines: list[tuple[BillLine, str | None]], book: PriceBook) -> list[BillLine]:
+    """Value the lines without a cost at the price book's rate of their day."""
+    asked: dict[tuple[Any, ...], int] = defaultdict(int)
+    prompts: dict[tuple[Any, ...], Decimal] = defaultdict(Decimal)
+    for line, _ in lines:
+        group = _group(line)
+        asked[group] += line.requests or 0
+        if line.usage_class.startswith(_INPUT_SIDE) and not line.has_cost:
+            prompts[group] += line.quantity or 0
+    found = []
+    for line, region in lines:
+        if line.has_cost or line.model_id is None or line.quantity is None:
+            found.append(line)
+            continue
+        group = _group(line)
+        # A daily sum says nothing of how long one prompt was: the mean stands for all of them.
+        mean = int(prompts[group] / asked[group]) if asked[group] else 0
+        extra = {"inference_geo": region} if region and line.provider == "anthropic" else None
+        context = ctx_of.of_request(
+            is_batch=bool(line.is_batch), service_tier=line.service_tier, region=None, extra=extra
+        )
+        rate = book.rate(
+            line.provider, line.model or "", at_us=line.at_us, ctx=ctx_of.text(context), prompt_tokens=mean
+        )
+        column = f"r_{line.usage_class}"
+        if column == "r_cache_write":
+            column = _SHORTEST_WRITE.get(line.provider, "r_cache_write_5m")
+        value = None if rate is None else rate.rates.get(column)
+        if rate is None or value is None:
+            found.append(line)
+        else:
+            found.append(replace(line, value_pusd=_times(line.quantity, value), price_row=rate.price_row))
+    return found
+
+
+def _group(line: BillLine) -> tuple[Any, ...]:
+    return line.at_us, line.source, line.report, line.account, line.model, line.service_tier, line.is_batch
+
+
+def _times(quantity: Decimal, rate: Decimal) -> int:
+    with localcontext() as context:
+        context.prec = 60
+        return int((quantity * rate).to_integral_value(rounding=ROUND_HALF_EVEN))
+
+
+def _logged(session: Session, lines: Iterable[BillLine]) -> list[tuple[int, str | None, str | None, str | None]]:
+    """(noon of the day, provider, account, model) of what was logged on the days of bills."""
+    days = [line.at_us for line in lines]
+    if not days:
+        return []
+    rows = session.rows("billed.logged_days", from_us=min(days) - NOON_US, to_us=max(days) + NOON_US)
+    return [(int(at_us), provider, account, model) for at_us, provider, account, model in rows]
+
+
+def _row(line: BillLine) -> tuple[Any, ...]:
+    given = {name: getattr(line, "usage_class" if name == "class" else name) for name in _LINE_SCHEMA}
+    return tuple(given.values())

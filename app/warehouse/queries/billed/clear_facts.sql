@@ -1,0 +1,2 @@
+-- Empties bill_facts.
+DELETE FROM bill_facts

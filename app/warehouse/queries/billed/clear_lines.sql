@@ -1,0 +1,2 @@
+-- Empties bill_lines.
+DELETE FROM bill_lines
