@@ -60,16 +60,16 @@ class PriceBook:
     _found: dict[tuple[str, str], Match | None] = field(default_factory=dict)
 
     @classmethod
-    def load(cls, cache_dir: Path | None, user_file: Path | None = None) -> PriceBook:
-        """The book of the installed list, our overlay and the user's file; cached in `cache_dir`.
+    def load(cls, cache_dir: Path | None, user_file: Path | None = None, imported: Path | None = None) -> PriceBook:
+        """The book of the installed list, our rules, imported ones and the user's file; cached in `cache_dir`.
 
         Raises:
             InputError: the user's file is wrong; the message names line and field.
         """
-        key, cached, own = compiling.read_sources(cache_dir, user_file)
+        key, cached, own = compiling.read_sources(cache_dir, user_file, imported)
         if cached is not None:
             return cls.of(cached)
-        book = cls.of(compiling.fresh_sources(own))
+        book = cls.of(compiling.fresh_sources(own, imported))
         if cache_dir is not None:
             compiling.store(cache_dir, key, book.sources)
         return book

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from app.pricing import listprices, pricefile
+from app.pricing import listprices, pricefile, rules
 from app.pricing.listprices import PriceList
 from app.pricing.rules import Overlay
 
@@ -36,22 +36,30 @@ class Sources(msgspec.Struct, frozen=True):
     own: Overlay
 
 
-def read_sources(cache_dir: Path | None, user_file: Path | None) -> tuple[str, Sources | None, Overlay]:
+def read_sources(
+    cache_dir: Path | None, user_file: Path | None, imported: Path | None = None
+) -> tuple[str, Sources | None, Overlay]:
     """The cache key, the cached sources if there are any, and the user's rules (always read, so errors are told)."""
     own_bytes = b"" if user_file is None else pricefile.read_file(user_file)
     own = Overlay() if user_file is None else pricefile.parse(user_file.name, own_bytes, "contract")
-    _, overlay_bytes = pricefile.bundled()
+    ours = [content for _, content in pricefile.bundled()]
+    taken = b"" if imported is None else pricefile.read_file(imported)
     digest = blake2b(digest_size=12)
-    for part in (str(REVISION).encode(), listprices.library_version().encode(), overlay_bytes, own_bytes):
+    for part in (str(REVISION).encode(), listprices.library_version().encode(), *ours, taken, own_bytes):
         digest.update(len(part).to_bytes(8, "big") + part)
     key = digest.hexdigest()
     return key, None if cache_dir is None else _cached(cache_dir, key), own
 
 
-def fresh_sources(own: Overlay) -> Sources:
-    """Sources read from the library and our overlay; the version is filled in by the book."""
-    name, content = pricefile.bundled()
-    return Sources(version="", price_list=listprices.read(), overlay=pricefile.parse(name, content, "list"), own=own)
+def fresh_sources(own: Overlay, imported: Path | None = None, *, history: bool = True) -> Sources:
+    """Sources read from the library, our rules and imported ones; the version is filled in by the book.
+
+    Imported rules come last: they were taken on purpose. Without `history` only the overlay of corrections is read.
+    """
+    parts = [pricefile.parse(name, content, "list") for name, content in pricefile.bundled()[0 if history else 1 :]]
+    if imported is not None:
+        parts.append(pricefile.parse(imported.name, pricefile.read_file(imported), "list"))
+    return Sources(version="", price_list=listprices.read(), overlay=rules.merged(parts), own=own)
 
 
 def store(cache_dir: Path, key: str, sources: Sources) -> None:

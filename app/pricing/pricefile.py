@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import yaml
 
@@ -15,12 +15,14 @@ from app.pricing.rules import Alias, Entry, Layer, Overlay, Rule, alias, overlay
 if TYPE_CHECKING:
     from pathlib import Path
 
-_SECTIONS = ("rates", "discounts", "aliases", "providers", "calendars", "confirmed_to")
+_LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_SECTIONS: Final = ("rates", "discounts", "aliases", "providers", "calendars", "confirmed_to")
 
 
-def bundled() -> tuple[str, bytes]:
-    """Name and bytes of the overlay that comes with Halve."""
-    return "overlay.yml", resources.files("app.pricing").joinpath("overlay.yml").read_bytes()
+def bundled() -> list[tuple[str, bytes]]:
+    """Name and bytes of the rules that come with Halve, later ones over earlier ones."""
+    folder = resources.files("app.pricing")
+    return [(name, folder.joinpath(name).read_bytes()) for name in ("history.yml", "overlay.yml")]
 
 
 def read_file(path: Path) -> bytes:
@@ -48,11 +50,11 @@ def parse(name: str, content: bytes, layer: Layer) -> Overlay:
     except UnicodeDecodeError as error:
         raise InputError(f"{name}: not UTF-8 text ({error.reason}). Save the price file as UTF-8.") from error
     if name.lower().endswith(".csv"):
-        return _parse_csv(name, text)
+        return _parse_csv(name, text, layer)
     return _parse_yaml(name, text, layer)
 
 
-def _parse_csv(name: str, text: str) -> Overlay:
+def _parse_csv(name: str, text: str, layer: Layer) -> Overlay:
     reader = csv.DictReader(text.splitlines())
     rules: list[Rule] = []
     aliases: list[Alias] = []
@@ -61,7 +63,7 @@ def _parse_csv(name: str, text: str) -> Overlay:
         if None in row:
             raise InputError(f"{where}: more values than the heading has names. Correct that line of the price file.")
         try:
-            part = overlay_from_rows([{**row, "source": row.get("source") or where}], name=where)
+            part = overlay_from_rows([{**row, "source": row.get("source") or where}], layer=layer, name=where)
         except InputError as error:
             raise InputError(str(error).replace(f"{where}, row 1", where)) from None
         rules += part.rules
@@ -71,7 +73,7 @@ def _parse_csv(name: str, text: str) -> Overlay:
 
 def _parse_yaml(name: str, text: str, layer: Layer) -> Overlay:
     try:
-        root = yaml.compose(text, Loader=yaml.SafeLoader)
+        root = yaml.compose(text, Loader=_LOADER)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark is not None else ""

@@ -18,7 +18,7 @@ from app.pricing import context as ctx_of
 from app.pricing.rates import DAY_US, FEES, FOREVER_US, PRICED_CLASSES, Prices, per_mtok, per_unit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
 Layer = Literal["list", "contract"]
 Op = Literal["set", "multiply", "derive", "backdate", "add", "withhold"]
@@ -95,6 +95,16 @@ class Overlay(msgspec.Struct, frozen=True):
     aliases: list[Alias] = msgspec.field(default_factory=list)
     providers: dict[str, str] = msgspec.field(default_factory=dict)
     confirmed_to_us: int = FOREVER_US
+
+
+def merged(parts: Sequence[Overlay]) -> Overlay:
+    """Several files as one: later rules come after earlier ones, later names of a provider replace earlier ones."""
+    return Overlay(
+        rules=[rule for part in parts for rule in part.rules],
+        aliases=[alias for part in parts for alias in part.aliases],
+        providers={name: ours for part in parts for name, ours in part.providers.items()},
+        confirmed_to_us=min((part.confirmed_to_us for part in parts), default=FOREVER_US),
+    )
 
 
 class Entry:

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 KIND: Final = "model-prices"
 
 _CLASSES: Final = ("input", "output", "cache_read", "cache_write")
-_MULTIPLES: Final = {"cache_write_1h_multiple": "cache_write_1h", "cache_write_12h_multiple": "cache_write_12h"}
+_LONG_WRITE: Final = "cache_write_1h_multiple"
+"""The longer of a provider's two lifetimes as a multiple of the input price: an hour, but twelve at OpenAI."""
 _CONTEXTS: Final = {"standard": "", "batch": "batch", "flex": "flex", "priority": "priority"}
 """Its `fast` is another thing at each provider (a tier, a speed), so it is not taken."""
 _OUTPUT_IS_ANOTHER_UNIT: Final = ("image", "video", "veo", "imagen", "tts", "audio", "live", "lyria", "realtime")
@@ -70,7 +71,7 @@ def _rows(
                 provider=_PROVIDERS.get(provider, provider),
                 model=model,
                 ctx=_CONTEXTS[context],
-                prices=_prices(rates),
+                prices=_prices(provider, rates),
                 from_us=starts[index],
                 to_us=(starts[index + 1] or FOREVER_US) if index + 1 < len(starts) else FOREVER_US,
                 where=where,
@@ -81,7 +82,7 @@ def _rows(
 _PROVIDERS: Final = {"amazon-bedrock": "aws", "xai": "x-ai"}
 
 
-def _prices(rates: dict[str, Any]) -> Prices:
+def _prices(provider: str, rates: dict[str, Any]) -> Prices:
     steps: dict[str, dict[int, Decimal]] = defaultdict(dict)
     levels = [(-1, rates), *((int(tier["above"]), tier) for tier in rates.get("tiers") or ())]
     for above, level in levels:
@@ -89,9 +90,9 @@ def _prices(rates: dict[str, Any]) -> Prices:
             # it writes a cache write that is not billed as 0; what is billed then is the plain input
             if level.get(name) is not None and not (name == "cache_write" and not level[name]):
                 steps[name][above] = per_mtok(amount(name, level[name]))
-        for field, name in _MULTIPLES.items():
-            if rates.get(field) is not None and "cache_write" in steps and level.get("input") is not None:
-                steps[name][above] = per_mtok(amount("input", level["input"]) * amount(field, rates[field]))
+        if rates.get(_LONG_WRITE) is not None and "cache_write" in steps and level.get("input") is not None:
+            name = "cache_write_12h" if provider == "openai" else "cache_write_1h"
+            steps[name][above] = per_mtok(amount("input", level["input"]) * amount(_LONG_WRITE, rates[_LONG_WRITE]))
     return ordered(steps)
 
 
