@@ -18,6 +18,13 @@ SAMPLES = {
     "anthropic_stream_events": "anthropic_messages",
     "anthropic_batch_result": "anthropic_batch_results",
     "litellm_spend_logs": "litellm_spend_logs",
+    "litellm_standard_logging_payload": "litellm_standard_logging",
+    "helicone_request": "helicone",
+    "openrouter_generation": "openrouter_generation",
+    "portkey_log_export": "portkey",
+    "cloudflare_ai_gateway_log": "cloudflare_ai_gateway",
+    "vercel_ai_gateway_report": "vercel_ai_gateway",
+    "codex_cli": "codex_cli",
     "mistral_batch_output": "openai_batch_output",
     "langfuse_observation_v2": "langfuse",
     "langfuse_blob_observation": "langfuse",
@@ -74,3 +81,20 @@ def test_detection_reads_no_more_records_than_it_needs():
             yield {"a": 1}
 
     assert detect_format(endless()) is None
+
+
+KEPT = {"id": "chatcmpl-1", "object": "chat.completion", "model": "m", "choices": [], "usage": {"prompt_tokens": 1}}
+
+
+@pytest.mark.parametrize(
+    ("name", "row"),
+    [
+        ("litellm_spend_logs", {"request_id": "r", "startTime": "2026-03-02", "spend": 1, "messages": []}),
+        ("litellm_standard_logging", {"id": "r", "startTime": 1.0, "response_cost": 1, "model_group": "m"}),
+        ("helicone", {"request_id": "r", "request_created_at": "x", "response_status": 200, "delay_ms": 1}),
+        ("portkey", {"id": "r", "ai_org": "openai", "ai_model": "m", "req_units": 1, "request": {"model": "m"}}),
+    ],
+)
+def test_a_gateways_row_is_its_own_even_where_it_kept_the_body(name, row):
+    for field in ("response", "response_body"):
+        assert detect_format([{**row, field: KEPT}]).name == name

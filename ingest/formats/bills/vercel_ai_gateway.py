@@ -91,7 +91,7 @@ def _lines(row: dict[str, Any], *, page: bool) -> Iterator[BilledLine]:
 FORMAT = Format(
     name="vercel_ai_gateway",
     title="Vercel AI Gateway report",
-    convention="cached and written tokens stand beside the input, reasoning inside the output; one cost a row",
+    convention="Cached and written tokens stand beside the input, reasoning inside the output; one cost a row.",
     billing="api",
     detect=detect,
     parse=parse,
