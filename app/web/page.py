@@ -84,7 +84,8 @@ class Empty:
 class Content:
     """What a page shows: its own model for the template, and the tables and charts that have addresses too.
 
-    `figures` are the sums of the view, where the page has asked for them already.
+    `figures` are the sums of the view, where the page has asked for them already. `unusable` names what of the
+    page's own keys could not be used: the page says so, its twins answer 400.
     """
 
     title: str
@@ -93,6 +94,7 @@ class Content:
     charts: tuple[Chart, ...] = ()
     empty: Empty | None = None
     notices: tuple[str, ...] = ()
+    unusable: tuple[str, ...] = ()
     figures: Figures | None = None
 
 

@@ -157,6 +157,14 @@ def json_response(content: Content, name: str, about: Mapping[str, Any]) -> Resp
     return Response(tables.json_text(document), media_type="application/json")
 
 
+def empty_response(content: Content, about: Mapping[str, Any] | None) -> Response:
+    """The twin of a page that has nothing to show: no rows, and in JSON the reason."""
+    if about is None:
+        return Response("", media_type="text/csv; charset=utf-8")
+    reason = "" if content.empty is None else content.empty.title
+    return Response(tables.json_text({**about, "empty": reason, "rows": []}), media_type="application/json")
+
+
 def stream_response(context: Context, page: Page, table: Table, most: int, about: Mapping[str, Any] | None) -> Response:
     """All rows of a long table, written while they are read: CSV, or JSON where `about` says what it is.
 

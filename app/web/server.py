@@ -153,11 +153,16 @@ def _full(deps: Deps, page: Page, templates: jinja2.Environment, shown: Shown) -
 def _twin(deps: Deps, page: Page, suffix: str, shown: Shown) -> Callable[..., Response]:
     def handle(request: FastRequest) -> Response:
         with deps.warehouse.session() as session:
-            context, _ = _context(deps, page, request, session)
+            context, notices = _context(deps, page, request, session)
             content, _ = shown(context, page)
+        if unusable := (*notices, *content.unusable):
+            # A page may leave out what it cannot use and say so; whoever reads figures by program must not miss it.
+            raise UsageError(" ".join(unusable))
         asked = request.query_params
         if suffix != ".vl.json":
             about = _about(context, page, content) if suffix == ".json" else None
+            if content.empty is not None and not content.tables:
+                return render.empty_response(content, about)
             table = render.pick_table(content, asked.get("table", ""))
             if table.stream is not None:
                 return render.stream_response(context, page, table, _most_rows(asked.get("rows")), about)

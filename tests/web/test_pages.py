@@ -170,6 +170,36 @@ def test_sorting_and_filter_values_are_never_sql(client: TestClient, query: str)
     assert len(client.get("/requests.json?rows=50").json()["rows"]) == 50
 
 
+@pytest.mark.parametrize(
+    ("path", "named"),
+    [
+        ("/requests.json?sort=cost; DROP TABLE usage--", "sort="),
+        ("/requests.csv?sort=-cost DESC; SELECT 1", "sort="),
+        ("/spend.json?by=model) UNION SELECT api_key FROM keys --", "by="),
+        ("/spend.json?f=is,metadata.k'\"],v", "metadata"),
+        ("/spend.csv?period=yesterday", "yesterday"),
+        ("/savings.json?status=anything", "status="),
+        ("/spend.vl.json?unit=miles", "unit="),
+    ],
+)
+def test_twins_refuse_what_they_cannot_use_because_nobody_reads_their_notices(
+    client: TestClient, path: str, named: str
+) -> None:
+    answer = client.get(path)
+    assert answer.status_code == 400
+    assert named in answer.json()["error"]
+
+
+@pytest.mark.parametrize("value", ["x' OR '1'='1", "a'); DELETE FROM usage; --"])
+def test_llmc_152_a_value_is_compared_and_never_run(client: TestClient, value: str) -> None:
+    """With the two tests around it: identifiers come from fixed lists, values are bound."""
+    before = client.get("/requests.json?period=all&rows=50").json()
+    answer = client.get("/requests.json", params={"period": "all", "f": f"is,feature,{value}"})
+    assert answer.status_code == 200
+    assert answer.json()["rows"] == []
+    assert client.get("/requests.json?period=all&rows=50").json() == before
+
+
 def test_a_form_that_sends_every_field_ends_at_the_short_address(client: TestClient) -> None:
     answer = client.get("/?period=28d&compare=prev&by=model", follow_redirects=False)
     assert (answer.status_code, answer.headers["location"]) == (303, "/?by=model")

@@ -57,13 +57,13 @@ def build(context: Context) -> Content:
         offset=(number - 1) * PAGE_SIZE,
         total=spread.requests,
     )
-    notices = _notices(context, number)
+    notices = _unusable(context, number)
     if not found.rows:
         title, text, links = _past_the_end(context, spread) if spread.requests else nothing_to_see(context, PATH)
-        return Content("Requests", empty=Empty(title, text, links), notices=notices)
+        return Content("Requests", empty=Empty(title, text, links), unusable=notices)
     return Content(
         "Requests",
-        notices=notices,
+        unusable=notices,
         model=Model(
             facts=_facts(spread),
             sorts=_sort_links(context, sort, descending=descending),
@@ -76,7 +76,7 @@ def build(context: Context) -> Content:
     )
 
 
-def _notices(context: Context, number: int) -> tuple[str, ...]:
+def _unusable(context: Context, number: int) -> tuple[str, ...]:
     """What of the page's own keys could not be used."""
     found = []
     sort, page = context.keys.get("sort", ""), context.keys.get("page", "")

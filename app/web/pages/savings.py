@@ -63,7 +63,7 @@ def build(context: Context) -> Content:
     ranked = tuple(item for item in shown if item not in potential)
     return Content(
         "Savings",
-        notices=() if asked == status else (unknown_value("status", asked, STATUSES),),
+        unusable=() if asked == status else (unknown_value("status", asked, STATUSES),),
         model=Model(
             figures=_figures(plan, scale),
             tabs=_tabs(context, plan, scale, status),

@@ -127,7 +127,7 @@ def build(context: Context) -> Content:
     moved = (_moved_table(context, before),) if before is not None else ()
     return Content(
         "Spend",
-        notices=() if asked == unit else (unknown_value("unit", asked, ("usd", "tokens")),),
+        unusable=() if asked == unit else (unknown_value("unit", asked, ("usd", "tokens")),),
         model=Model(
             figures=_figures(ranking.total, earlier),
             found=_found(context),
