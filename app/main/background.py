@@ -190,7 +190,7 @@ class Background:
         control_sources.set_run_state(control, source.name, "running", now_us())
         self.progress = Progress("reading logs", f"source {source.name}")
         try:
-            pull_source(self.runtime, self.settings, source, held, read=self._read_source, take=self._take_turn)
+            pull_source(control, self.settings, source, held, read=self._read_source, take=self._take_turn)
         except HalveError as error:
             control_sources.set_run_state(control, source.name, "failed", now_us(), str(error))
             log.warning("source %s: %s", source.name, error)

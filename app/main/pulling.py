@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+    from sqlalchemy import Engine
+
     from app.control.sources import Source
-    from app.main.runtime import Runtime
     from app.settings import Settings
     from ingest.connectors.connector import Connector
     from ingest.summary import Summary
@@ -31,7 +32,7 @@ TAKE_EVERY: Final = 64  # shards that may wait before a long pull has them merge
 
 
 def pull_source(
-    runtime: Runtime,
+    control: Engine,
     settings: Settings,
     source: Source,
     held: Any,
@@ -47,15 +48,15 @@ def pull_source(
     """
     connector = connector_named(source.kind)
     waiting = 0
-    with uploads.scratch(runtime.data_dir) as scratch:
+    with uploads.scratch(settings.data_dir) as scratch:
         errand = _errand(settings, source, held, scratch, patience or Patience())
         for number, batch in enumerate(connector.pull(errand)):
             records = read(batch.in_place, source.name).read if batch.in_place else 0
             # The shards are on disk under their final names: from here on their rows cannot be lost.
-            shards = _shards(runtime, settings, source, connector, batch, scratch / f"{number}.jsonl")
+            shards = _shards(settings, source, connector, batch, scratch / f"{number}.jsonl")
             records += sum(map(rows_in, shards))
             control_sources.advance(
-                runtime.control,
+                control,
                 source.name,
                 batch.position,
                 now_us(),
@@ -85,9 +86,7 @@ def _errand(settings: Settings, source: Source, held: Any, scratch: Path, patien
     )
 
 
-def _shards(
-    runtime: Runtime, settings: Settings, source: Source, connector: Connector, batch: Batch, spool: Path
-) -> list[Path]:
+def _shards(settings: Settings, source: Source, connector: Connector, batch: Batch, spool: Path) -> list[Path]:
     """The shards of a batch's lines and files, which are gone afterwards."""
     found = list(batch.files)
     if batch.lines:
@@ -98,7 +97,7 @@ def _shards(
         return (
             shards_of(
                 found,
-                runtime.data_dir,
+                settings.data_dir,
                 source=source.name,
                 format_name=connector.format,
                 text=settings.text,

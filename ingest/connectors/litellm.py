@@ -15,7 +15,7 @@ import msgspec
 
 from app.core.errors import InputError, UnavailableError, UsageError
 from app.core.hashing import hash64
-from ingest.connectors.connector import Batch, Connector, Errand, Option
+from ingest.connectors.connector import MINUTE_US, Batch, Connector, Errand, Option, whole_number
 from ingest.connectors.polite import (
     Patience,
     PoliteClient,
@@ -258,7 +258,10 @@ def _text(us: int) -> str:
 
 def _options(given: Mapping[str, Any], since_us: int = 0) -> Options:
     # Sources that were added before every kind called its key `key` have a `token`.
-    return Options(str(given["url"]), str(given.get("key") or given["token"]), since_us)
+    key = str(given.get("key") or given["token"])
+    overlap = whole_number(given, "overlap_minutes", 30, 10, 7 * 24 * 60) * MINUTE_US
+    host_of(str(given["url"]))
+    return Options(str(given["url"]), key, since_us, overlap, whole_number(given, "limit", 500, 1, MAX_PAGE_SIZE))
 
 
 def _pull(errand: Errand) -> Iterator[Batch]:
@@ -275,6 +278,8 @@ CONNECTOR: Final = Connector(
     options=(
         Option("url", "address of the proxy", required=True),
         Option("key", "a key that may read all spend logs", required=True, secret=True),
+        Option("limit", f"rows asked for at once, 500, at most {MAX_PAGE_SIZE}"),
+        Option("overlap_minutes", "how far back each pull looks for late rows, 30"),
     ),
     pull=_pull,
     check=_options,

@@ -211,8 +211,9 @@ def test_records_that_cannot_be_read_and_nothing_else_are_a_failure(tmp_path: Pa
     [
         (("sources", "add", "litellm", "--url", "http://127.0.0.1:1", "--token", "sk-plain-secret"), 2, "env:NAME"),
         (("sources", "add", "litellm", "--url", "http://127.0.0.1:1", "--token", "env:UNSET_NAME"), 2, "UNSET_NAME"),
-        (("sources", "add", "litellm"), 2, "--url and --token"),
-        (("sources", "add", "folder"), 2, "--path"),
+        (("sources", "add", "litellm"), 2, "needs url, key"),
+        (("sources", "add", "folder"), 2, "needs path"),
+        (("sources", "add", "no-such-kind"), 2, "Halve pulls from: folder, litellm"),
         (("sources", "billing", "nobody", "api"), 1, "nobody"),
         (("plan",), 1, "halve analyze"),
         (("prices", "quote", "/nowhere.jsonl"), 1, "/nowhere.jsonl cannot be read"),

@@ -1,0 +1,90 @@
+"""Pulls that are killed (-9) at random moments: when the last one is through, every row is in the warehouse once."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from app.control import sources
+from app.main.background import Background
+from app.main.runtime import opened
+from app.main.store import add_source
+from app.settings import Settings
+from tests.connectors.fake_server import FakeServer
+from tests.connectors.protocols import KEY, PROTOCOLS, PUBLIC, SECRET, Protocol, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+pytestmark = pytest.mark.soak
+
+KILLS = 30 if os.environ.get("HALVE_SOAK") == "full" else 5
+ROWS = 400
+ROOT = Path(__file__).resolve().parents[2]
+REQUESTS = [protocol for protocol in PROTOCOLS if protocol.requests]
+
+
+@pytest.fixture
+def keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (("FAKE_KEY", KEY), ("FAKE_PUBLIC", PUBLIC), ("FAKE_SECRET", SECRET)):
+        monkeypatch.setenv(name, value)
+
+
+@pytest.fixture(params=REQUESTS, ids=lambda protocol: protocol.kind)
+def server(request: pytest.FixtureRequest, keys: None) -> Iterator[tuple[Protocol, Table, FakeServer]]:
+    table, now = Table(), datetime.now(UTC)
+    for n in range(ROWS):
+        table.add(now - timedelta(minutes=2 + n * 20), f"row-{n:04d}-abcdef0123456789")
+    protocol: Protocol = request.param
+    with FakeServer(lambda asked: protocol.speak(table, asked)) as fake:
+        yield protocol, table, fake
+
+
+def _run_and_kill(folder: Path, fake: FakeServer, after: int, pause_s: float) -> bool:
+    """Pull, and kill it soon after it asked `after` times; whether it came to be killed."""
+    due = threading.Event()
+    begun = len(fake.asked)
+    fake.before = lambda number: due.set() if number >= begun + after else None
+    process = subprocess.Popen([sys.executable, "-m", "tests.connectors.pull_until_done", str(folder)], cwd=ROOT)
+    try:
+        while not due.wait(0.02) and process.poll() is None:
+            pass
+        if process.poll() is None:
+            threading.Event().wait(pause_s)
+            process.send_signal(signal.SIGKILL)
+    finally:
+        process.wait(60)
+    return process.returncode == -signal.SIGKILL
+
+
+def test_nothing_is_lost_and_nothing_twice(server: tuple[Protocol, Table, FakeServer], tmp_path: Path) -> None:
+    protocol, table, fake = server
+    dice = random.Random(f"{protocol.kind} 4")
+    settings = replace(Settings(), data_dir=tmp_path / "data", allow_hosts="127.0.0.1")
+    given = {"url": fake.url, **protocol.options, "limit": "25"}
+    add_source(settings, kind=protocol.kind, name="pulled", given=given, every_us=0)
+    killed = sum(_run_and_kill(settings.data_dir, fake, dice.randint(1, 8), dice.uniform(0, 0.1)) for _ in range(KILLS))
+    assert killed >= KILLS // 2
+    fake.before = lambda number: None
+    with opened(settings) as runtime:
+        work = Background(runtime, settings)
+        work.run_due_sources()
+        with runtime.warehouse.session() as session:
+            stored = session.connection.execute("SELECT source_record FROM requests ORDER BY 1").fetchall()
+            rejected = session.connection.execute("SELECT count(*) FROM quarantine").fetchall()
+        state = sources.cursor(runtime.control, "pulled")
+    assert [name for (name,) in stored] == sorted(table.names())
+    assert rejected == [(0,)]
+    assert (state.state, state.error) == ("ok", None)
+    assert state.records >= ROWS
+    assert state.complete_us is not None
