@@ -491,17 +491,20 @@ def sources_billing(name: str, billing: str) -> None:
 
 @main.group()
 def keys() -> None:
-    """Keys for machines that hand batches in over the OpenAI-compatible API."""
+    """Keys for machines: to hand batches in over the OpenAI-compatible API, or to push logs and traces."""
 
 
 @keys.command("create")
 @click.argument("name")
-@click.option("--scope", type=click.Choice(["batch"]), default="batch", show_default=True, help="What the key opens.")
-def keys_create(name: str, scope: Literal["batch"]) -> None:
+@click.option(
+    "--scope", type=click.Choice(["batch", "ingest"]), default="batch", show_default=True, help="What the key opens."
+)
+@click.option("--source", metavar="NAME", help="With --scope ingest: the source that pushed logs belong to.")
+def keys_create(name: str, scope: Literal["batch", "ingest"], source: str | None) -> None:
     """Make a key called NAME and print it; it is shown this once."""
     from app.main import keys as deeds
 
-    click.echo(deeds.create(_settings(), name, scope))
+    click.echo(deeds.create(_settings(), name, scope, source))
     click.echo("Only its hash is kept. Give it to the client as its API key.", err=True)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
@@ -18,7 +18,7 @@ from app.warehouse.merge import Arrivals, Pricer, merge
 from app.warehouse.spans import drop_repeating
 from ingest.billed_rows import export_of
 from ingest.records import UNKNOWN
-from ingest.shard import ShardMeta, discard, read_frame, read_meta, set_aside, sweep, waiting
+from ingest.shard import PUSHED, ShardMeta, discard, read_frame, read_meta, set_aside, sweep, waiting
 from ingest.summary import Summary
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ GROUP_BYTES: Final = 12 * 1024 * 1024  # packed; in memory several times that
 # through the write-ahead log first, and cost a third more.
 TRANSACTION_ROWS: Final = 122_880
 _PROBLEMS: Final = 20
+_SUMMED: Final = ("read", "stored", "updated", "merged", "benign", "rejected")
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,9 +226,7 @@ def _billed(shards: list[_Taken]) -> pl.DataFrame | None:
             orient="row",
         )
         named = frame.join(places, on="chunk_no", how="left", maintain_order="left").rename({"usage_class": "class"})
-        frames.append(
-            named.with_columns(task=pl.lit(shard.meta.name), shard_no=pl.lit(shard.number, dtype=pl.Int64))
-        )
+        frames.append(named.with_columns(task=pl.lit(shard.meta.name), shard_no=pl.lit(shard.number, dtype=pl.Int64)))
     return pl.concat(frames) if frames else None
 
 
@@ -327,10 +326,27 @@ def _note_chunks(session: Session, shards: list[_Taken], changed: dict[tuple[int
     del summary.problems[_PROBLEMS:]
     if not rows:
         return summary
-    session.register("incoming_ledger", pl.DataFrame(rows))
+    session.register("incoming_ledger", pl.DataFrame(_folded(rows)))
     session.execute("ingest.insert_ledger", taken_us=_now_us())
     session.unregister("incoming_ledger")
     return summary
+
+
+def _folded(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Of what was pushed one row a shard and source: its segments are gone, and no later run looks for them."""
+    kept = []
+    folded: dict[tuple[str, str, str], dict[str, Any]] = {}
+    for row in rows:
+        if not row["shard"].startswith(PUSHED):
+            kept.append(row)
+            continue
+        whole = folded.get((row["shard"], row["source"], row["format"]))
+        if whole is None:
+            folded[row["shard"], row["source"], row["format"]] = {**row, "file": f"{PUSHED}{row['source']}"}
+            continue
+        for name in _SUMMED:
+            whole[name] += row[name]
+    return kept + list(folded.values())
 
 
 def _now_us() -> int:

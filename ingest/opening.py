@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Compression = Literal["none", "gzip", "zstd"]
-Layout = Literal["lines", "document", "csv", "events", "event_lines", "parquet", "empty"]
+Layout = Literal["lines", "document", "csv", "events", "event_lines", "parquet", "otlp", "empty"]
 
 MAX_RECORD_BYTES: Final = 64 * 1024 * 1024
 HEAD_BYTES: Final = 256 * 1024
@@ -114,6 +114,8 @@ def _read_up_to(stream: IO[bytes], limit: int) -> tuple[bytes, Exception | None]
 def _layout(head: bytes, path: Path) -> Layout:
     if head.startswith(b"PAR1"):
         return "parquet"
+    if _is_otlp(head):
+        return "otlp"
     body = head.removeprefix(BOM).replace(b"\x00", b"").lstrip()
     if not body:
         return "empty"
@@ -126,6 +128,14 @@ def _layout(head: bytes, path: Path) -> Layout:
     if _is_header(first, path):
         return "csv"
     return "lines"
+
+
+def _is_otlp(head: bytes) -> bool:
+    """OTLP's protobuf behind its length: the first field of an export, a message, ends within it."""
+    size = int.from_bytes(head[:4], "big")
+    return (
+        head[:1] == b"\x00" and 0 < size <= MAX_RECORD_BYTES and head[4:5] == b"\n" and head[5:6] not in (b"", b"\x00")
+    )
 
 
 def _json_layout(first: bytes, ended: bool, rest: bytes, path: Path) -> Layout:

@@ -61,6 +61,10 @@ def _records(stream: IO[bytes], chunk: Chunk, at_once: Callable[[bytes], Any] | 
         yield from event_groups.grouped(event_groups.event_lines(stream))
     elif chunk.layout == "event_lines":
         yield from event_groups.grouped(read_lines(stream, 0, 0, None))
+    elif chunk.layout == "otlp":
+        from ingest.otlp_protobuf import read_exports
+
+        yield from read_exports(stream)
     elif chunk.layout == "document":
         yield from _numbered(documents.json_values(stream))
 

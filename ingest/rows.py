@@ -203,8 +203,8 @@ class Rows:
             found["parts"] = self._part_frame()
         if self._links:
             *ids, starts = zip(*self._links, strict=True)
-            texts = [text_column(name, list(values)) for name, values in zip(LINK_COLUMNS, ids, strict=True)]
-            links = pl.DataFrame([*texts, number_column("start_us", starts, pl.Int64)])
+            named = [text_column(name, list(values)) for name, values in zip(LINK_COLUMNS, ids, strict=True)]
+            links = pl.DataFrame([*named, number_column("start_us", starts, pl.Int64)])
             found["links"] = links.unique(maintain_order=True)
         return found
 

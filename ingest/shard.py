@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 INBOX: Final = "inbox"
 META: Final = "meta.json"
+PUSHED: Final = "push-"  # how the names of shards begin that are made of the journal
 _DRAFT: Final = ".draft-"
 _GONE: Final = ".taken-"
 _DAMAGED: Final = ".damaged-"

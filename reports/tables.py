@@ -124,6 +124,7 @@ def keys(rows: Sequence[Mapping[str, Any]]) -> str:
         return "No key was made. `halve keys create NAME` makes one."
     return "\n".join(
         f"{_clean(row['name']):<24}{row['scope']:<8}made {_moment(row['created_us'])}"
+        + (f"  for source {_clean(row['source'])}" if row["source"] is not None else "")
         + (f"  revoked {_moment(row['revoked_us'])}" if row["revoked_us"] is not None else "")
         for row in rows
     )

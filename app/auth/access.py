@@ -38,6 +38,14 @@ def leave(control: Engine, cookie: str | None) -> None:
         access.close_session(control, cookie)
 
 
+def pushes_to(control: Engine, authorization: str | None, api_key: str | None = None) -> str | None:
+    """The source that pushed logs belong to: that of the key in `Authorization: Bearer` or `X-Api-Key`, else None."""
+    scheme, _, raw = (authorization or "").partition(" ")
+    text = raw.strip() if scheme.lower() == "bearer" else (api_key or "").strip()
+    key = api_keys.verify(control, text, "ingest") if text else None
+    return None if key is None else key.source
+
+
 def opens_batches(control: Engine, authorization: str | None) -> bool:
     """Whether `Authorization: Bearer` carries a key for batches, or the access token itself."""
     scheme, _, raw = (authorization or "").partition(" ")

@@ -22,6 +22,7 @@ from app.jobs import Clockwork
 from app.main import uploads
 from app.main.jobs import WAREHOUSE, jobs
 from app.main.pulling import pull_source
+from app.main.push import Pushes
 from app.main.refresh import PLAN_DAYS, analyse_window, attribute_and_sum, now_us
 from app.web.commands import Progress
 from ingest.inbox import take_inbox
@@ -56,10 +57,12 @@ class Background:
     scheduler: BackgroundScheduler = field(default_factory=lambda: BackgroundScheduler(timezone="UTC"))
     progress: Progress = field(default_factory=Progress)
     clockwork: Clockwork = field(init=False)
+    pushes: Pushes = field(init=False)
     _workers: ThreadPoolExecutor = field(init=False)
     _begun: set[Future[None]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
+        self.pushes = Pushes(self.runtime.data_dir, self.settings.text)
         named = {job.name: job for job in jobs(self)}
         self.clockwork = Clockwork(self.runtime.control, named, now_us, self._begin)
         self._workers = ThreadPoolExecutor(len(self.clockwork.lanes) + 1, thread_name_prefix="job")
@@ -72,6 +75,7 @@ class Background:
         schedules.ensure(self.runtime.control, given, zone=self.settings.zone, now_us=now_us())
         turn = self.clockwork.lanes[WAREHOUSE]
         turn.acquire()
+        self.pushes.journal.start()
         self._begin(lambda: self._alone(self.take_inbox, "inbox", turn.release))
         # APScheduler only rings: which moment is whose is worked out from the schedules, by local day.
         self.scheduler.add_job(
@@ -86,6 +90,7 @@ class Background:
 
     def stop(self) -> None:
         """End after the steps that run now."""
+        self.pushes.journal.close()
         if self.scheduler.running:
             self.scheduler.shutdown(wait=True)
         while wait(set(self._begun), timeout=STOPPING_S).not_done:
@@ -148,6 +153,7 @@ class Background:
         if not self.inbox_waits():
             return Summary()
         self.progress = Progress("reading logs", "taking new logs in")
+        self.pushes.take()
         summary = take_inbox(self.runtime.warehouse, self.runtime.pricer, self.runtime.data_dir)
         if summary.stored or summary.updated:
             attribute_and_sum(self.runtime, self.settings.zone)
@@ -156,7 +162,7 @@ class Background:
 
     def inbox_waits(self) -> bool:
         """Whether anything lies in the inbox: a cheap look."""
-        return bool(waiting(self.runtime.data_dir))
+        return self.pushes.waits() or bool(waiting(self.runtime.data_dir))
 
     def _first_plan(self) -> None:
         """A reader with a first log should not wait for the night."""

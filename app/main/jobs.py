@@ -16,6 +16,7 @@ from app.main import budgets, reporting
 from app.main.batches import FOLDER, make_desk
 from app.main.refresh import now_us
 from app.warehouse import rollup
+from app.warehouse.spans import forget_links
 from app.warehouse.texts import drop_unshared
 from app.web import format as show
 from app.web.commands import JobDesk
@@ -207,6 +208,8 @@ def _retention(work: Background, run: Run) -> None:
         run.say(f"{show.plural(dropped, 'text')} dropped.")
     else:
         run.say(f"HALVE_TEXT is {work.settings.text}: no text is dropped.")
+    with work.runtime.warehouse.writing() as session:
+        forget_links(session, now_us())
     folder = work.runtime.data_dir / FOLDER
     removed = batch.prune(work.runtime.control, folder, now_us() - batch.RESULTS_KEPT_US)
     run.say(f"Results of {show.plural(removed, 'batch job')} removed.")

@@ -9,6 +9,7 @@ from app.control import api_keys
 from app.core.errors import UsageError
 from app.main.refresh import now_us
 from app.main.runtime import opened_control
+from ingest.push.journal import check_source
 
 if TYPE_CHECKING:
     from app.control.api_keys import Scope
@@ -17,16 +18,22 @@ if TYPE_CHECKING:
 NAME_MAX = 200
 
 
-def create(settings: Settings, name: str, scope: Scope) -> str:
+def create(settings: Settings, name: str, scope: Scope, source: str | None = None) -> str:
     """The text of a new key.
 
     Raises:
-        UsageError: that is no name. ConflictError: a living key has it.
+        UsageError: that is no name, or none of a source. ConflictError: a living key has it.
     """
+    if (scope == "ingest") != (source is not None):
+        raise UsageError(
+            "A key of scope ingest is for one source: name it with --source. Keys of other scopes have none."
+        )
+    if source is not None:
+        check_source(source)
     if not name.strip() or len(name) > NAME_MAX or not name.isprintable():
         raise UsageError(f"Name the key after what holds it, in at most {NAME_MAX} characters that can be seen.")
     with opened_control(settings) as control:
-        return api_keys.create(control, name.strip(), scope, now_us())
+        return api_keys.create(control, name.strip(), scope, now_us(), source)
 
 
 def listed(settings: Settings) -> list[dict[str, Any]]:

@@ -246,6 +246,7 @@ def commands(runtime: Runtime, work: Background, *, demo: bool = False) -> Comma
         reports=reporting.desk(runtime, work.settings, work.soon, made=demo),
         jobs=jobs.desk(work),
         batch=batch_pages.of_service(work, demo=demo),
+        push=work.pushes.desk(),
         budgets=budgets.desk(runtime, work.settings, made=demo),
     )
 

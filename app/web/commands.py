@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
     from app.jobs import Job
     from app.web.batch_desk import BatchDesk
+    from app.web.push_desk import PushDesk
 
 Phase = Literal["idle", "setting up", "reading logs", "analysing", "failed"]
 
@@ -104,6 +105,7 @@ class Commands:
         jobs: the service's own work by the clock; None where it has no clock.
         batch: batch jobs; None where this service moves none.
         budgets: budgets and their alerts; None where this service watches none.
+        push: logs and traces that applications push; None where this service takes none.
     """
 
     dismiss_finding: Callable[[str, str, int | None], None]
@@ -118,3 +120,4 @@ class Commands:
     jobs: JobDesk | None = None
     batch: BatchDesk | None = None
     budgets: BudgetDesk | None = None
+    push: PushDesk | None = None

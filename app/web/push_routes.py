@@ -1,0 +1,162 @@
+"""`/v1/traces`, `/v1/logs`, `/v1/metrics` as OTLP over HTTP has them, and `/v1/ingest` for plain JSON of any format.
+
+An answer of 200 means that the body is safe on disk; it is read into the store within seconds. Answers are those of the
+OTLP 1.x specification: partial success, 400 for what can never be read, 429 and 503 with Retry-After, errors as a
+`google.rpc.Status` in the encoding of the request.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Final
+
+from fastapi import APIRouter
+from fastapi import Request as FastRequest
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
+
+from app.auth.access import pushes_to
+from app.core.errors import HalveError, UnavailableError
+from app.web.problems import STATUS, UNEXPECTED
+from app.web.push_body import Body, RefusedBodyError, Room
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from app.web.deps import Deps
+    from app.web.push_desk import PushDesk, Receipt, Signal
+
+PROTOBUF: Final = "application/x-protobuf"
+JSON: Final = "application/json"
+_LINES: Final = (JSON, "application/x-ndjson", "application/ndjson", "application/jsonl", "application/x-jsonlines")
+FULL_AGAIN_S: Final = 5
+UNWRITABLE_AGAIN_S: Final = 30
+FULL: Final = "More waits to be read than Halve keeps. It goes on reading; send this again later."
+NO_KEY: Final = (
+    "No key of this Halve came along that may push logs. Make one with `halve keys create NAME --scope ingest --source "
+    "SOURCE` and send it as `Authorization: Bearer KEY`."
+)
+# google.rpc.Code by HTTP status
+_CODES: Final = {400: 3, 401: 16, 408: 4, 413: 8, 415: 3, 422: 3, 429: 8, 503: 14}
+_REJECTED: Final = {"traces": "rejectedSpans", "logs": "rejectedLogRecords", "metrics": "rejectedDataPoints"}
+
+
+def routes(deps: Deps, desk: PushDesk) -> APIRouter:
+    """The routes; they know keys of scope ingest and nothing of sessions."""
+    router = APIRouter()
+    room = Room()
+    signals: tuple[Signal, ...] = ("traces", "logs", "metrics")
+    for signal in signals:
+        router.add_api_route(f"/v1/{signal}", _otlp(deps, desk, room, signal), methods=["POST"], response_model=None)
+    router.add_api_route("/v1/ingest", _records(deps, desk, room), methods=["POST"], response_model=None)
+    return router
+
+
+def _otlp(deps: Deps, desk: PushDesk, room: Room, signal: Signal) -> Callable[[FastRequest], Awaitable[Response]]:
+    async def handle(request: FastRequest) -> Response:
+        kind = _media_type(request)
+        as_json = kind == JSON
+        try:
+            if kind not in (PROTOBUF, JSON):
+                raise RefusedBodyError(f"Send OTLP as {PROTOBUF} or {JSON}, not as {kind or 'nothing'}.", 415)
+            source = await _source(deps, desk, request)
+            receipt = await _kept(desk, room, request, lambda body: desk.export(source, signal, body, as_json))
+        except HalveError as error:
+            return _problem(error, as_json=kind != PROTOBUF)
+        return _success(signal, receipt, as_json=as_json)
+
+    return handle
+
+
+def _records(deps: Deps, desk: PushDesk, room: Room) -> Callable[[FastRequest], Awaitable[Response]]:
+    async def handle(request: FastRequest) -> Response:
+        kind = _media_type(request)
+        form = request.query_params.get("format", "")
+        try:
+            if kind not in _LINES:
+                raise RefusedBodyError(f"Send records as {JSON} or {_LINES[1]}, not as {kind or 'nothing'}.", 415)
+            source = await _source(deps, desk, request)
+            await _kept(desk, room, request, lambda body: desk.records(source, body, form))
+        except HalveError as error:
+            return _problem(error, as_json=True)
+        return Response(json.dumps({"status": "kept", "source": source}), media_type=JSON)
+
+    return handle
+
+
+def _media_type(request: FastRequest) -> str:
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+async def _source(deps: Deps, desk: PushDesk, request: FastRequest) -> str:
+    headers = request.headers
+    given = headers.get("authorization"), headers.get("x-api-key")
+    source = await run_in_threadpool(pushes_to, deps.control, *given) if any(given) else None
+    if source is None and deps.no_access_control:
+        return desk.open_source
+    if source is None:
+        raise RefusedBodyError(NO_KEY, 401)
+    return source
+
+
+async def _kept(desk: PushDesk, room: Room, request: FastRequest, keep: Callable[[bytes], Receipt]) -> Receipt:
+    """Read a body and keep it; returns after it is safe on disk."""
+    if desk.full():
+        raise RefusedBodyError(FULL, 503, FULL_AGAIN_S)
+    packing = request.headers.get("content-encoding", "identity").strip().lower()
+    if packing not in ("gzip", "identity", ""):
+        raise RefusedBodyError(f"Halve takes bodies as they are or packed with gzip, not with {packing}.", 415)
+    body = Body(room, packed=packing == "gzip")
+    try:
+        receipt = await run_in_threadpool(keep, await body.read(request.stream()))
+        if receipt.done is not None:
+            await asyncio.wrap_future(receipt.done)
+    finally:
+        body.close()
+    return receipt
+
+
+def _success(signal: Signal, receipt: Receipt, *, as_json: bool) -> Response:
+    if as_json:
+        answer = {}
+        if receipt.message:
+            answer = {"partialSuccess": {_REJECTED[signal]: str(receipt.rejected), "errorMessage": receipt.message}}
+        return Response(json.dumps(answer), media_type=JSON)
+    inner = b""
+    if receipt.message:
+        inner = (b"\x08" + _varint(receipt.rejected) if receipt.rejected else b"") + _text(receipt.message)
+    return Response(b"\x0a" + _varint(len(inner)) + inner if inner else b"", media_type=PROTOBUF)
+
+
+def _problem(error: HalveError, *, as_json: bool) -> Response:
+    status = next((code for kind, code in STATUS if isinstance(error, kind)), 500)
+    again: int | None = UNWRITABLE_AGAIN_S if isinstance(error, UnavailableError) else None
+    if isinstance(error, RefusedBodyError):
+        status, again = error.status, error.again_s
+    status = 400 if status == 422 else status  # the specification knows one status for what can never be read
+    text = str(error) if status != 500 else UNEXPECTED
+    code = _CODES.get(status, 13)
+    headers = {"retry-after": str(again)} if again is not None else {}
+    if status == 401:
+        headers["www-authenticate"] = "Bearer"
+    if status in (408, 413):
+        headers["connection"] = "close"  # the rest of the body is not waited for
+    if as_json:
+        return Response(json.dumps({"code": code, "message": text}), status, headers, JSON)
+    return Response(b"\x08" + _varint(code) + _text(text), status, headers, PROTOBUF)
+
+
+def _text(text: str) -> bytes:
+    """Field 2 of a protobuf message, a text: the message of a Status and of a partial success alike."""
+    data = text.encode()
+    return b"\x12" + _varint(len(data)) + data
+
+
+def _varint(number: int) -> bytes:
+    coded = bytearray()
+    while number > 0x7F:
+        coded.append(number & 0x7F | 0x80)
+        number >>= 7
+    coded.append(number)
+    return bytes(coded)
