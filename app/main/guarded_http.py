@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import httpx2
 
+from app.core.errors import ForbiddenError
 from ingest.connectors.outbound import checked_address
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ class GuardedTransport(httpx2.BaseTransport):
             ForbiddenError, UnavailableError: the host is not allowed or does not resolve.
         """
         host = request.url.host
+        if request.url.scheme not in PORTS or not host:
+            raise ForbiddenError(f"{request.url.scheme or 'No scheme'} is not called: an address begins with https://.")
         address = checked_address(host, request.url.port or PORTS[request.url.scheme], self._check)
         if request.url.scheme == "https":
             request.extensions = {**request.extensions, "sni_hostname": host}

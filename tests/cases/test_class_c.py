@@ -1,4 +1,4 @@
-"""The reported cases about losing and doubling on the way in: each is driven by a named test, or waits with a reason."""
+"""The reported cases about loss and doubling on the way in: each is driven by a named test, or waits with a reason."""
 
 from __future__ import annotations
 
@@ -15,10 +15,8 @@ from failure_cases import load
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-sys.path[:0] = [str(Path(__file__).resolve().parents[1] / folder) for folder in ("cli", "ingest")]
-
-from halve_command import HALVE, environment, halve, inside, service, wait_for
-from made_logs import lines, make_store
+from tests.cli.halve_command import HALVE, environment, halve, inside, service, wait_for
+from tests.ingest.made_logs import lines, make_store
 
 pytestmark = pytest.mark.data
 
@@ -36,9 +34,7 @@ rates:
 
 
 def test_every_case_about_the_way_in_has_a_test_or_a_reason() -> None:
-    named = {
-        key for path in TESTS.rglob("test_*.py") for key in CASES if _named(key, path.read_text(encoding="utf-8"))
-    }
+    named = {key for path in TESTS.rglob("test_*.py") for key in CASES if _named(key, path.read_text(encoding="utf-8"))}
     assert CASES
     assert named | WAITING.keys() == CASES.keys()
     assert not named & WAITING.keys(), "a case that has its test waits no longer"
@@ -158,7 +154,7 @@ def test_llmc_088_an_import_beside_the_running_service_is_handed_over(tmp_path: 
 COUNT_OPENED = """
 import json, sys
 from pathlib import Path
-from made_logs import make_store
+from tests.ingest.made_logs import make_store
 opened = set()
 logs = sys.argv[1]
 def watch(event, arguments):
