@@ -87,6 +87,43 @@ def public_data(data: Path) -> None:
     _published_hit_rates(data / "lmcache")
 
 
+AZURE_MAP = "timestamp=TIMESTAMP, input_tokens=ContextTokens, output_tokens=GeneratedTokens"
+AIDER_MAP = (
+    "model=model, timestamp=date, input_tokens=prompt_tokens, output_tokens=completion_tokens, cost_usd=total_cost"
+)
+
+
+def agents_and_traces(data: Path) -> None:
+    """Runs of agents with the figures that they published, and the production trace of two services."""
+    runs = _lines("inspect", str(data / "swe_agent"), "--json")
+    found = sorted((run["cost_reported_usd"], run["tokens"]["input"], run["tokens"]["output"]) for run in runs)
+    right = [("0.01952", 7141, 243), ("0.53839", 52861, 326), ("1.26719", 122612, 1369)]
+    check("swe_agent: dollars as published, tokens in and out", found, right)
+
+    lines = _lines("inspect", str(data / "aider" / "aider_runs.csv"), "--map", AIDER_MAP, "--json")
+    with (data / "aider" / "aider_runs.csv").open(encoding="utf-8") as file:
+        published = sorted(Decimal(row["total_cost"] or 0) for row in csv.DictReader(file))
+    reported = sorted(Decimal(line["cost_reported_usd"] or 0) for line in lines)
+    check(f"aider: dollars of {len(published)} runs as published, ${sum(published)}", reported == published, True)
+
+    for name, count, given, answered in (
+        ("code", 8_819, 18_059_974, 245_896),
+        ("conv", 19_366, 22_361_870, 4_088_665),
+    ):
+        path = data / "azure_llm_2023" / f"AzureLLMInferenceTrace_{name}.csv"
+        made = halve("analyze", str(path), "--map", AZURE_MAP, "--json")
+        found_here = (made["requests"], made["tokens"]["input"], made["tokens"]["output"])
+        check(f"azure_llm_2023/{name}: requests, tokens in and out", found_here, (count, given, answered))
+
+    edges = data / "claude_code" / "edge_cases"
+    with tempfile.TemporaryDirectory(prefix="halve-validate-") as home:
+        summary = halve("ingest", str(edges), "--json", HALVE_DATA_DIR=home)
+    texts = [path.read_text(encoding="utf-8") for path in edges.glob("*.jsonl")]
+    accounted = sum(summary[name] for name in ("stored", "updated", "merged", "benign", "rejected"))
+    whole = sum(1 for text in texts for line in text.splitlines() if line.strip())
+    check("claude_code/edge_cases: lines accounted for", (accounted, summary["rejected"]), (whole, 4))
+
+
 def _lines(*arguments: str) -> list[dict[str, Any]]:
     run = subprocess.run([HALVE, *arguments], capture_output=True, text=True, check=True)
     return [json.loads(line) for line in run.stdout.splitlines()]
@@ -159,6 +196,8 @@ def main() -> int:
     named = os.environ.get("HALVE_DATA")
     if named:
         public_data(Path(named).resolve())
+        if full:
+            agents_and_traces(Path(named).resolve())
     else:
         print("      public data sets: left out, HALVE_DATA does not name them")
     made_month(220_000 if full else 40_000)
