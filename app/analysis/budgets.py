@@ -59,6 +59,7 @@ class Standing:
 
     Attributes:
         figures: the sums of what it covers; `figures.cost_pusd` is None where nothing of it has a price.
+        reached: whether any log reaches into the period: without one, no request is no zero.
         top: what cost most (name, pico-USD), the largest first, by `top_by`.
         basis: what the dollars mean: "paid", "list-price value" or "mixed".
         forecast: where the period is heading; None where too few days are known or it is over.
@@ -66,6 +67,7 @@ class Standing:
 
     span: Span
     figures: Figures
+    reached: bool
     top: tuple[tuple[str, int], ...]
     top_by: str
     basis: str
@@ -73,8 +75,8 @@ class Standing:
 
     @property
     def spent_pusd(self) -> int | None:
-        """What was spent; 0 where nothing was asked, None where nothing asked has a price."""
-        return 0 if self.figures.requests == 0 else self.figures.cost_pusd
+        """What was spent; 0 where nothing was asked, None where no log reaches or nothing asked has a price."""
+        return self.figures.cost_pusd if self.figures.requests or not self.reached else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,10 +156,12 @@ def measure(session: Session, view: View, span: Span, now_us: int) -> Standing:
     """What was spent in a period so far, what cost most, and where it is heading."""
     by = "model" if any(item.dimension == "feature" for item in view.filters) else "feature"
     ranking = spend.ranking(session, view, by=by, top=TOP)
+    reach = coverage.reach_of(session)
     over = now_us >= span.period.to_us
     return Standing(
         span=span,
         figures=ranking.total,
+        reached=reach is not None and reach.newest_us >= span.period.from_us,
         top=tuple((row.name, row.figures.cost_pusd) for row in ranking.rows if row.figures.cost_pusd),
         top_by=by,
         basis=coverage.basis(session, view),

@@ -12,6 +12,7 @@ import pytest
 from budget_office import TO, Office, us
 from report_office import mailbox
 
+from app.analysis.budgets import lines
 from app.control import budgets, open_control, outbox
 from app.control.budgets import FORECAST, newly
 from app.core.errors import ConflictError, NotFoundError
@@ -353,3 +354,15 @@ def test_amounts_beyond_64_bits_of_pico_dollars_are_kept_exactly(office: Office)
     budget = office.budget("123456789012.000000000001", "50")
     [standing] = budgets.standing(office.runtime.control)
     assert standing.terms.amount_pusd == pico("123456789012.000000000001") == budget.terms.amount_pusd
+
+
+def test_nothing_asked_is_a_zero_only_where_a_log_reaches(office: Office) -> None:
+    budget = office.budget("100", "50", every="day", scope="feature=chat")
+    office.spend("5", at="2026-11-17T12:00+00:00")
+    with office.runtime.warehouse.session() as session:
+        [line] = lines(session, [budget], office.clock())
+    assert line.standing.spent_pusd is None
+    office.spend("5", feature="search")
+    with office.runtime.warehouse.session() as session:
+        [line] = lines(session, [budget], office.clock())
+    assert line.standing.spent_pusd == 0

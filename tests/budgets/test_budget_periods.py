@@ -77,7 +77,8 @@ def test_what_ended_a_moment_ago_is_looked_at_once_more(kind: tuple[str, int], z
     [
         {"amount": "0"}, {"amount": "-5"}, {"amount": "ten"}, {"amount": "NaN"}, {"amount": "Infinity"},
         {"amount": "1e20"}, {"amount": ""}, {"every": "year"}, {"anchor": "32"}, {"anchor": "0"}, {"anchor": "x"},
-        {"every": "week", "anchor": "1"},        {"every": "day", "anchor": "1"}, {"zone": "Mars/Base"}, {"scope": "planet=mars"}, {"scope": "feature="},
+        {"every": "week", "anchor": "1"},        {"every": "day", "anchor": "1"}, {"zone": "Mars/Base"},
+        {"scope": "planet=mars"}, {"scope": "feature="},
         {"scope": "feature"}, {"thresholds": ""}, {"thresholds": "0"}, {"thresholds": "1001"}, {"thresholds": "NaN"},
         {"thresholds": "80 x"}, {"thresholds": "1 2 3 4 5 6 7 8 9 10 11 12 13"}, {"thresholds": "33.333333333"},
         {"name": ""}, {"name": "x" * 201}, {"name": "a\x00b"},

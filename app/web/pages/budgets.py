@@ -101,7 +101,6 @@ class Model:
     periods: tuple[tuple[str, str], ...]
     missing: str
     recipients: str
-    method: str
 
 
 def build(context: Context) -> Content:
@@ -122,7 +121,6 @@ def build(context: Context) -> Content:
             periods=PERIODS,
             missing=desk.missing,
             recipients=", ".join(desk.recipients),
-            method=METHOD,
         ),
         tables=(_budgets_table(found), _alerts_table(context)),
     )
@@ -137,8 +135,8 @@ def _card(context: Context, line: BudgetLine) -> Card:
         covers=_covers(terms),
         days=f"{show.day_span(standing.span.first, standing.span.last)}, {terms.zone}",
         spent=f"{show.money(spent)} of {show.money(amount)}",
-        used=show.share(spent, amount),
-        left=_left(spent, amount),
+        used="unknown" if spent is None else f"{show.share(spent, amount)} used",
+        left=_left(standing, amount),
         filled=None if spent is None else min(100, spent * 100 // amount),
         tone=_tone(spent, amount),
         marks=tuple(
@@ -156,9 +154,10 @@ def _covers(terms: Terms) -> str:
     return "Everything" if terms.dimension is None else f"{SCOPE_LABELS[terms.dimension]} {terms.value}"
 
 
-def _left(spent: int | None, amount: int) -> str:
+def _left(standing: Standing, amount: int) -> str:
+    spent = standing.spent_pusd
     if spent is None:
-        return "nothing of it has a price"
+        return "nothing of it has a price" if standing.figures.requests else "no log reaches into this period yet"
     return f"{show.money(amount - spent)} left" if spent <= amount else f"{show.money(spent - amount)} over"
 
 
@@ -228,6 +227,7 @@ def _budgets_table(found: Sequence[BudgetLine]) -> Table:
             Column("requests_unpriced", "Unpriced", "number", "Requests without a whole price: not in what was spent"),
         ),
         tuple(_budget_row(line) for line in found),
+        frame_note=METHOD,
         empty="No budget yet: set the first one above.",
         stacked=True,
     )
