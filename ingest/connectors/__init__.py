@@ -14,6 +14,7 @@ from ingest.connectors import (
     helicone,
     langfuse,
     litellm,
+    litellm_postgres,
     openai_bills,
     openrouter_activity,
 )
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 CONNECTORS: Final[tuple[Connector, ...]] = (
     folder.CONNECTOR,
     litellm.CONNECTOR,
+    litellm_postgres.CONNECTOR,
     langfuse.CONNECTOR,
     helicone.CONNECTOR,
     openai_bills.CONNECTOR,
