@@ -53,7 +53,7 @@ SELECT
     CASE WHEN beyond_pusd IS NULL THEN cost_pusd ELSE cost_reported_pusd END AS cost_pusd,
     CASE
         WHEN beyond_pusd IS NOT NULL AND cost_pusd IS NULL
-            THEN 'as charged by ' || coalesce(said_provider, 'the provider')
+            THEN 'as charged by ' || coalesce(said_provider, provider_id, 'the provider')
         ELSE price_row
     END AS price_row,
     price_book,
