@@ -7,7 +7,7 @@ from functools import cache
 from typing import Final
 
 _FRONT: Final = re.compile(
-    r"^(?:(?:us-gov|us|eu|apac|jp|au|ca|global)\.)?"
+    r"^(?:(?:us-gov|us|eu|apac|jp|au|ca|global|regional)\.)?"
     r"(?:anthropic|amazon|meta|mistral|cohere|ai21|deepseek|qwen|openai|google|x-ai)[./]"
 )
 _BEHIND: Final = re.compile(

@@ -1,0 +1,269 @@
+"""Why a bill and the requests differ: every dollar of the difference gets one name, and they add up to it exactly.
+
+A cell's difference is volume (tokens that one side does not have, at the rate of the requests), tokens without a
+price, and price (the bill's tokens at another rate). Volume is then explained in this order: calls logged twice, tokens
+counted in another class, days cut elsewhere, and what is left is not logged, or not on the bill.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final, Literal
+
+from app.analysis.bill_cells import CHARGES, INPUT_GROUPS, Cell, CellKey
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+Kind = Literal[
+    "not logged",
+    "mis-dated",
+    "price",
+    "unpriced class",
+    "double",
+    "class split",
+    "credit or fee",
+    "not on the bill",
+    "rounding",
+    "unknown",
+]
+KINDS: Final[tuple[Kind, ...]] = (
+    "not logged",
+    "mis-dated",
+    "price",
+    "unpriced class",
+    "double",
+    "class split",
+    "credit or fee",
+    "not on the bill",
+    "rounding",
+    "unknown",
+)
+DAY_US: Final = 86_400_000_000
+RATE_TOLERANCE: Final = Fraction(5, 1000)  # a bill rounds each line; a wrong rate is further off
+CANCELS: Final = Fraction(2, 100)  # neighbouring days that differ by more do not make up for each other
+SMALL_PUSD: Final = 5_000_000_000  # half a cent
+
+
+@dataclass(frozen=True, slots=True)
+class Residual:
+    """One named part of a cell's difference. `amount_pusd` is its share of bill minus requests, with sign.
+
+    Attributes:
+        quantity: tokens that it is about, with sign (bill minus requests); None where it is no quantity.
+        rates: (the bill's, the requests') pico-USD a token where it is a price.
+        other_day_us: the neighbouring day (noon UTC) that makes up for it.
+    """
+
+    key: CellKey
+    kind: Kind
+    amount_pusd: int
+    quantity: int | None = None
+    rates: tuple[Fraction, Fraction] | None = None
+    other_day_us: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Doubles:
+    """What was logged twice in a cell: tokens and pico-USD of the second ones, how many calls, and by which sources."""
+
+    quantity: int
+    cost_pusd: int
+    calls: int
+    sources: tuple[str, str]
+
+
+@dataclass(slots=True)
+class _Open:
+    """A cell while its difference is explained: what of its volume has no name yet, and what a token of it is worth."""
+
+    cell: Cell
+    rate: Fraction
+    left: int
+    in_dollars: bool = False
+    """The bill says no quantity: `left` is pico-USD."""
+
+
+def explained(cells: Iterable[Cell], doubles: Mapping[CellKey, Doubles]) -> list[Residual]:
+    """The residuals of cells whose both sides are known; their amounts add up to bill minus requests of each cell."""
+    found: list[Residual] = []
+    by_quantity: list[_Open] = []
+    by_dollars: list[_Open] = []
+    for cell in cells:
+        difference = cell.difference
+        if difference is None:
+            continue
+        if cell.key.usage_class in CHARGES:
+            found.append(Residual(cell.key, "credit or fee", difference))
+        elif cell.bill_quantity is None and cell.logged_quantity is None:
+            found += _charge_without_quantity(cell, difference)
+        elif cell.bill_quantity is None and cell.bill_pusd:
+            by_dollars.append(_Open(cell, Fraction(1), difference, in_dollars=True))
+        else:
+            found += _price_and_unpriced(cell)
+            by_quantity.append(_Open(cell, _rate(cell), _volume(cell)))
+    found += _named_volume(by_quantity, doubles)
+    found += _named_volume(by_dollars, doubles)
+    return _exact(found, [*by_quantity, *by_dollars])
+
+
+def _charge_without_quantity(cell: Cell, difference: int) -> list[Residual]:
+    """A charge beside tokens (searches, sessions): it is logged or it is not."""
+    if not difference:
+        return []
+    if cell.logged_pusd == 0:
+        return [Residual(cell.key, "not logged", difference)]
+    return [Residual(cell.key, _direction(difference) if cell.bill_pusd == 0 else "unknown", difference)]
+
+
+def _volume(cell: Cell) -> int:
+    logged = cell.logged_quantity or 0
+    if not cell.bill_quantity:
+        return -((logged - cell.unpriced_quantity) or logged)
+    return cell.bill_quantity - logged
+
+
+def _rate(cell: Cell) -> Fraction:
+    """What a token of the difference is worth: the requests' own rate, else the bill's."""
+    priced = (cell.logged_quantity or 0) - cell.unpriced_quantity
+    if priced > 0:
+        return Fraction(cell.logged_pusd, priced)
+    return Fraction(cell.bill_pusd or 0, cell.bill_quantity) if cell.bill_quantity else Fraction(0)
+
+
+def _price_and_unpriced(cell: Cell) -> list[Residual]:
+    found: list[Residual] = []
+    billed, logged = cell.bill_quantity or 0, cell.logged_quantity or 0
+    if not billed:
+        return found
+    rate, paid = _rate(cell), Fraction(cell.bill_pusd or 0, billed)
+    if cell.unpriced_quantity:
+        quantity = min(cell.unpriced_quantity, billed)
+        found.append(Residual(cell.key, "unpriced class", round(quantity * rate), quantity))
+    if logged > cell.unpriced_quantity and abs(paid - rate) > RATE_TOLERANCE * max(rate, paid):
+        found.append(Residual(cell.key, "price", round(billed * (paid - rate)), billed, rates=(paid, rate)))
+    return found
+
+
+def _named_volume(opened: list[_Open], doubles: Mapping[CellKey, Doubles]) -> list[Residual]:
+    found = _doubled(opened, doubles)
+    found += _split([one for one in opened if not one.in_dollars])
+    found += _misdated(opened)
+    found += [_rest(one) for one in opened if one.left]
+    return found
+
+
+def _doubled(opened: list[_Open], doubles: Mapping[CellKey, Doubles]) -> list[Residual]:
+    found = []
+    for one in opened:
+        twice = doubles.get(one.cell.key)
+        most = 0 if twice is None else twice.cost_pusd if one.in_dollars else twice.quantity
+        if one.left < 0 and most > 0:
+            found.append(_piece(one, "double", -min(-one.left, most)))
+    return found
+
+
+def _split(opened: list[_Open]) -> list[Residual]:
+    """Prompt tokens that the bill has in one class and the requests in another, of the same model and day."""
+    groups: dict[tuple[int, str, str, str], list[_Open]] = defaultdict(list)
+    for one in opened:
+        if one.cell.key.usage_class in INPUT_GROUPS:
+            key = one.cell.key
+            groups[key.at_us, key.provider, key.account, key.model].append(one)
+    found = []
+    for members in groups.values():
+        more, less = [one for one in members if one.left > 0], [one for one in members if one.left < 0]
+        matched = min(sum(one.left for one in more), -sum(one.left for one in less))
+        for side, sign in ((more, 1), (less, -1)):
+            rest = matched
+            for one in side:
+                part = min(rest, abs(one.left))
+                if part:
+                    found.append(_piece(one, "class split", sign * part))
+                    rest -= part
+    return found
+
+
+def _misdated(opened: list[_Open]) -> list[Residual]:
+    """Volume of a day that a day beside it makes up for: one side cuts days elsewhere."""
+    series: dict[tuple[str, str, str, str], dict[int, _Open]] = defaultdict(dict)
+    for one in opened:
+        if one.left:
+            key = one.cell.key
+            series[key.provider, key.account, key.model, key.usage_class][key.at_us] = one
+    found = []
+    for days in series.values():
+        for run in _runs(days):
+            for place, one in enumerate(run):
+                beside = run[place + 1] if place + 1 < len(run) else run[place - 1]
+                found.append(_piece(one, "mis-dated", one.left, other_day_us=beside.cell.key.at_us))
+    return found
+
+
+def _runs(days: Mapping[int, _Open]) -> list[list[_Open]]:
+    """Stretches of neighbouring days whose volumes cancel, the longest first where they begin."""
+    ordered = sorted(days)
+    found: list[list[_Open]] = []
+    start = 0
+    while start < len(ordered):
+        end = start
+        while end + 1 < len(ordered) and ordered[end + 1] - ordered[end] == DAY_US:
+            end += 1
+        for last in range(end, start, -1):
+            run = [days[at_us] for at_us in ordered[start : last + 1]]
+            if _cancels(run):
+                found.append(run)
+                start = last + 1
+                break
+        else:
+            start += 1
+    return found
+
+
+def _cancels(run: list[_Open]) -> bool:
+    moved = sum(abs(one.left) for one in run)
+    return any(one.left > 0 for one in run) and abs(sum(one.left for one in run)) <= CANCELS * Fraction(moved, 2)
+
+
+def _rest(one: _Open) -> Residual:
+    cell, left = one.cell, one.left
+    if not one.in_dollars:
+        return _piece(one, _direction(left), left)
+    # A bill without quantities: what is missing and what has another price cannot be told apart.
+    if not cell.logged_quantity:
+        return _piece(one, "not logged", left)
+    if cell.unpriced_quantity and left > 0:
+        return _piece(one, "unpriced class", left)
+    small = _is_rounding(cell, left)
+    return _piece(one, "rounding" if small else "unknown", left)
+
+
+def _is_rounding(cell: Cell, rest: int) -> bool:
+    """Whether a rest is what a bill's rounding of its lines leaves."""
+    return abs(rest) <= SMALL_PUSD or abs(rest) <= RATE_TOLERANCE * abs(cell.bill_pusd or 0)
+
+
+def _direction(difference: int) -> Kind:
+    return "not logged" if difference > 0 else "not on the bill"
+
+
+def _piece(one: _Open, kind: Kind, part: int, *, other_day_us: int | None = None) -> Residual:
+    """Name a part of what is left of a cell."""
+    one.left -= part
+    quantity = None if one.in_dollars else part
+    return Residual(one.cell.key, kind, round(part * one.rate), quantity, other_day_us=other_day_us)
+
+
+def _exact(found: list[Residual], opened: list[_Open]) -> list[Residual]:
+    """The residuals with, for each cell, what rounding leaves, so that they add up to its difference."""
+    named: dict[CellKey, int] = defaultdict(int)
+    for residual in found:
+        named[residual.key] += residual.amount_pusd
+    for one in opened:
+        rest = (one.cell.difference or 0) - named[one.cell.key]
+        if rest:
+            small = _is_rounding(one.cell, rest)
+            found.append(Residual(one.cell.key, "rounding" if small else "unknown", rest))
+    return [residual for residual in found if residual.amount_pusd or residual.quantity]

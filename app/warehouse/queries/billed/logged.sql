@@ -1,0 +1,31 @@
+-- What was logged by UTC day (at_us, noon), provider, account, model and whether it has a price, for [from_us, to_us):
+-- at_us, provider, account, model_id ('unassigned' where unknown), billing, requests, then tokens and cost of the classes
+-- input, cache_read, cache_write, output, and the cost of everything else. A cost is NULL where nothing of it has a price.
+-- Calls that were not billed (answers of a cache of one's own) and days that only a bill knows are left out.
+WITH billing_of AS (
+    SELECT source AS billed_source, max(billing) AS billing FROM sources GROUP BY source
+)
+SELECT
+    at_us - at_us % 86400000000 + 43200000000 AS at_us,
+    provider, account, model_id,
+    coalesce(b.billing, 'unknown') AS billing,
+    cost_state,
+    sum(requests) AS requests,
+    sum(cast(coalesce(tok_input, 0) + coalesce(tok_input_audio, 0) + coalesce(tok_input_image, 0) AS DECIMAL(38, 0)))
+        AS input_tokens,
+    sum(cast(input_pusd AS DECIMAL(38, 0))) AS input_pusd,
+    sum(cast(coalesce(tok_cache_read, 0) + coalesce(tok_cache_read_audio, 0) AS DECIMAL(38, 0))) AS cache_read_tokens,
+    sum(cast(cache_read_pusd AS DECIMAL(38, 0))) AS cache_read_pusd,
+    sum(cast(coalesce(tok_cache_write_5m, 0) + coalesce(tok_cache_write_30m, 0) + coalesce(tok_cache_write_1h, 0)
+        + coalesce(tok_cache_write_12h, 0) AS DECIMAL(38, 0))) AS cache_write_tokens,
+    sum(cast(cache_write_pusd AS DECIMAL(38, 0))) AS cache_write_pusd,
+    sum(cast(coalesce(tok_output, 0) + coalesce(tok_reasoning, 0) + coalesce(tok_output_audio, 0)
+        + coalesce(tok_output_image, 0) AS DECIMAL(38, 0))) AS output_tokens,
+    sum(cast(CASE WHEN output_pusd IS NOT NULL OR reasoning_pusd IS NOT NULL
+        THEN coalesce(output_pusd, 0) + coalesce(reasoning_pusd, 0) END AS DECIMAL(38, 0))) AS output_pusd,
+    sum(cast(other_pusd AS DECIMAL(38, 0))) AS other_pusd
+FROM spend_hour f
+LEFT JOIN billing_of b ON b.billed_source = f.source
+WHERE at_us >= $from_us AND at_us < $to_us AND assigned_by <> 'bill' AND cost_state <> 'not_billed'
+GROUP BY
+    at_us - at_us % 86400000000, provider, account, model_id, coalesce(b.billing, 'unknown'), cost_state
