@@ -7,17 +7,14 @@ entries are mostly corrections of what it had recorded wrong, not prices that an
 
 from __future__ import annotations
 
-import json
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.pricing import compile as compiling
-from app.pricing import tables
+from app.pricing import rule_text, tables
 from app.pricing.book import PriceBook
-from app.pricing.difference import usd
-from app.pricing.rates import FOREVER_US
 from app.pricing.rules import Overlay
 
 if TYPE_CHECKING:
@@ -49,37 +46,17 @@ def main() -> None:
 
 
 def _entry(row: TableRow) -> str:
-    values: dict[str, object] = {"provider": row.provider, "model": row.model.lower()}
-    if row.ctx:
-        values["ctx"] = row.ctx
-    if row.from_us:
-        values["from"] = _time(row.from_us)
-    if row.to_us < FOREVER_US:
-        values["to"] = _time(row.to_us)
-    for name, steps in row.prices.items():
-        values[name] = usd(name, steps[0][1])
-    edges = sorted({above for steps in row.prices.values() for above, _ in steps if above >= 0})
-    text = ", ".join(f"{key}: {_scalar(value)}" for key, value in values.items())
-    if edges:
-        tiers = []
-        for edge in edges:
-            at = {name: usd(name, rate) for name, steps in row.prices.items() for above, rate in steps if above == edge}
-            tiers.append(
-                "{above: " + str(edge) + ", " + ", ".join(f"{name}: {rate}" for name, rate in at.items()) + "}"
-            )
-        text += f", tiers: [{', '.join(tiers)}]"
-    status = "" if row.source and "sst/models.dev" not in row.source else ", status: estimated"
-    return f"  - {{{text}{status}, source: {json.dumps(row.source or 'https://github.com/wakamex/model-prices')}}}"
-
-
-def _scalar(value: object) -> str:
-    text = str(value)
-    return json.dumps(text) if any(mark in text for mark in ":/ *@") else text
-
-
-def _time(at_us: int) -> str:
-    moment = datetime.fromtimestamp(at_us / 1e6, UTC)
-    return moment.strftime("%Y-%m-%d" if at_us % 86_400_000_000 == 0 else "%Y-%m-%dT%H:%M:%SZ")
+    known = row.source and "sst/models.dev" not in row.source
+    return rule_text.line(
+        row.provider,
+        row.model.lower(),
+        row.prices,
+        ctx=row.ctx,
+        from_us=row.from_us,
+        to_us=row.to_us,
+        status="" if known else "estimated",
+        source=row.source or "https://github.com/wakamex/model-prices",
+    )
 
 
 if __name__ == "__main__":

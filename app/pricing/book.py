@@ -15,6 +15,7 @@ from app.pricing.frames import ALIAS_SCHEMA, PAIR_COLUMNS, rates_frame
 from app.pricing.match import Match, Matcher
 from app.pricing.rates import RATE_COLUMNS
 from app.pricing.rows import rate_key
+from app.pricing.rules import RuleIndex
 from app.pricing.timetable import rows_for
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ class PriceBook:
     matcher: Matcher
     _models: dict[tuple[str, str], ListModel]
     _own_rules: list[Rule]
+    _rules: RuleIndex
     _rows: dict[tuple[str, str, str], list[RateRow]] = field(default_factory=dict)
     _found: dict[tuple[str, str], Match | None] = field(default_factory=dict)
 
@@ -81,21 +83,22 @@ class PriceBook:
         overlays = (sources.own, sources.overlay)
         names = {**sources.overlay.providers, **sources.own.providers}
         aliases = [*sources.own.aliases, *sources.overlay.aliases]
-        listed = Matcher(
-            sources.price_list.providers, sources.price_list.models, aliases, names, _set_models([sources.overlay])
-        )
+        ours = dict.fromkeys(_set_models([sources.overlay]))
+        listed = Matcher(sources.price_list.providers, sources.price_list.models, aliases, names, ours)
         added = [
             (provider, model)
             for provider, model in _set_models(overlays)
-            if listed.find(provider, model) is None or (provider, model) in set(_set_models([sources.overlay]))
+            if (provider, model) in ours or listed.find(provider, model) is None
         ]
         matcher = Matcher(sources.price_list.providers, sources.price_list.models, aliases, names, added)
         own_rules = [_aimed(rule, matcher) for rule in sources.own.rules]
-        book = cls(sources.version, sources, matcher, models, own_rules)
+        index = RuleIndex.of(sources.overlay.rules)
+        book = cls(sources.version, sources, matcher, models, own_rules, index)
         if sources.version:
             return book
         version = compiling.version_of(book._all_rows(), sources)
-        return cls(version, msgspec.structs.replace(sources, version=version), matcher, models, own_rules, book._rows)
+        dated = msgspec.structs.replace(sources, version=version)
+        return cls(version, dated, matcher, models, own_rules, index, book._rows)
 
     @property
     def by_account(self) -> bool:
@@ -281,7 +284,7 @@ class PriceBook:
         return _Resolved(match, {**kept, **terms}, kept)
 
     def _list_rules(self, provider: str, model: str) -> list[Rule]:
-        return [rule for rule in self.sources.overlay.rules if rule.names(provider, model)]
+        return self._rules.of_model(provider, model)
 
     def _rows_of(self, serving: str, provider: str, model: str, context: Context) -> list[RateRow]:
         key = (provider, model, ctx_of.text(context))

@@ -6,12 +6,13 @@ resolved, so a table that spells out what the book infers is no difference.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING, Final, Literal
 
 from app.pricing import context as ctx_of
-from app.pricing.rates import FEES, FOREVER_US, MINUTES_A_DAY, PRICED_CLASSES, PUSD_PER_USD_PER_MTOK, at_prompt
+from app.pricing.rates import FOREVER_US, MINUTES_A_DAY, PRICED_CLASSES, PUSD_PER_USD_PER_MTOK, at_prompt
+from app.pricing.rule_text import plain
 from app.pricing.tables.table import CHEAPEST_USD_PER_MTOK, DEAREST_USD_PER_MTOK
 
 if TYPE_CHECKING:
@@ -43,11 +44,15 @@ class RateChange:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One row of the table against the book: `changes` are the rates that differ, `reason` says why it is held back."""
+    """One row of the table against the book: `changes` are the rates that differ, `reason` says why it is held back.
+
+    `target` is where the book would keep it: provider, model, context.
+    """
 
     kind: Kind
     row: TableRow
     match: Match | None
+    target: tuple[str, str, str]
     changes: tuple[RateChange, ...]
     price_row: str | None
     reason: str = ""
@@ -68,7 +73,7 @@ class Difference:
 def compare(book: PriceBook, table: PriceTable, wanted: Callable[[TableRow], bool] = lambda _row: True) -> Difference:
     """Each wanted row of a table against the list prices of the book."""
     rows = [row for row in table.rows if wanted(row)]
-    items = tuple(_item(book, row, table.as_of_us) for row in rows)
+    items = _at_odds(tuple(_item(book, row, table.as_of_us) for row in rows))
     return Difference(table, items, _removed(book, items) if table.whole else ())
 
 
@@ -76,25 +81,56 @@ def _item(book: PriceBook, row: TableRow, as_of_us: int) -> Item:
     match, known = book.listed(row.provider, row.model, row.ctx)
     at_us = moment_of(row, as_of_us)
     current = [one for one in known if one.valid_from_us <= at_us < one.valid_to_us]
-    by_hour = any(
-        (one.minute_from, one.minute_to, one.weekday_from, one.weekday_to) != (0, MINUTES_A_DAY, 0, 6)
-        for one in current
-    )
     changes = changed_rates(row, current)
+    reason = _wrong_unit(row, changes) or (changes and _reason(book, row, match, current)) or ""
+    kind: Kind = "held" if reason else "same" if not changes else "changed" if current else "added"
     price_row = current[0].price_row if current else None
-    if reason := _wrong_unit(row, changes):
-        return Item("held", row, match, changes, price_row, reason)
-    if not changes:
-        return Item("same", row, match, (), price_row)
-    if by_hour:
-        return Item(
-            "held", row, match, changes, price_row, "the book's price depends on the hour, the table's does not"
-        )
+    return Item(kind, row, match, _target(book, row, match), changes, price_row, reason)
+
+
+def _reason(book: PriceBook, row: TableRow, match: Match | None, current: Sequence[RateRow]) -> str:
+    """Why a rate that differs is no rate to take over; empty where it is one."""
     if not any(rate for steps in row.prices.values() for _, rate in steps):
-        return Item(
-            "held", row, match, changes, price_row, "a price of zero: say so in your own price file if it is free"
-        )
-    return Item("changed" if current else "added", row, match, changes, price_row)
+        return "a price of zero: say so in your own price file if it is free"
+    whole_week = (0, MINUTES_A_DAY, 0, 6)
+    if any((one.minute_from, one.minute_to, one.weekday_from, one.weekday_to) != whole_week for one in current):
+        return "the book's price depends on the hour, the table's does not"
+    if match is not None and row.model.lower() != match.price_model.lower():
+        return f"the book prices this name as {match.price_provider}/{match.price_model}"
+    if match is None and not book.matcher.provider(row.provider):
+        return "no provider is named"
+    return ""
+
+
+def _target(book: PriceBook, row: TableRow, match: Match | None) -> tuple[str, str, str]:
+    """Provider, model and context of a row in our words; a reseller's rate goes beside the maker's, under `via`."""
+    if match is None:
+        return book.matcher.provider(row.provider) or row.provider, row.model.lower(), row.ctx
+    ctx = ctx_of.parse(row.ctx)
+    if not match.own:
+        ctx["via"] = match.provider
+    return match.price_provider, match.price_model.lower(), ctx_of.text(ctx)
+
+
+def _at_odds(items: tuple[Item, ...]) -> tuple[Item, ...]:
+    """The items; where a table gives one model two prices at a time, all but one are held back: what the book agrees
+    with, else the first.
+    """
+    first = {_key(item): item.row for item in items if item.kind == "same"}
+    kept: list[Item] = []
+    for item in items:
+        if item.kind in ("added", "changed"):
+            other = first.setdefault(_key(item), item.row)
+            if other is not item.row:
+                reason = f"the table prices this model as {other.where} too"
+                kept.append(replace(item, kind="held", reason=reason))
+                continue
+        kept.append(item)
+    return tuple(kept)
+
+
+def _key(item: Item) -> tuple[str, ...]:
+    return (*item.target, str(item.row.from_us), str(item.row.to_us))
 
 
 def moment_of(row: TableRow, as_of_us: int) -> int:
@@ -170,19 +206,6 @@ def _near(ratio: Decimal) -> bool:
     return Decimal(1) / ORDERS_OF_MAGNITUDE < ratio < ORDERS_OF_MAGNITUDE
 
 
-def plain(number: Decimal) -> str:
-    """A number without an exponent and without trailing zeros."""
-    text = format(number.normalize(), "f")
-    return text if len(text) <= 24 else format(number, ".6g")
-
-
-def usd(name: str, rate: Decimal | None) -> str | None:
-    """A rate as its price list writes it: USD per million tokens, or USD each for a fee."""
-    if rate is None:
-        return None
-    return plain(rate / (10**12 if name in FEES else PUSD_PER_USD_PER_MTOK))
-
-
 def _removed(book: PriceBook, items: Iterable[Item]) -> tuple[str, ...]:
     named = {(item.match.price_provider, item.match.price_model) for item in items if item.match is not None}
     covered = {provider for provider, _ in named}
@@ -191,19 +214,3 @@ def _removed(book: PriceBook, items: Iterable[Item]) -> tuple[str, ...]:
         for model in book.sources.price_list.models
         if model.provider in covered and (model.provider, model.model) not in named
     )
-
-
-def target(item: Item) -> dict[str, str]:
-    """Provider, model and context under which the book keeps a table's row: the narrowest that says the same.
-
-    A name that only stands for a priced model (a dated build) becomes a model of its own, so that its rate does not
-    move the others; a reseller's rate is kept beside the maker's, under `via`.
-    """
-    row, match = item.row, item.match
-    if match is None or row.model.lower() != match.price_model.lower():
-        provider = row.provider if match is None else match.provider
-        return {"provider": provider, "model": row.model.lower(), "ctx": row.ctx}
-    ctx = ctx_of.parse(row.ctx)
-    if not match.own:
-        ctx["via"] = match.provider
-    return {"provider": match.price_provider, "model": match.price_model.lower(), "ctx": ctx_of.text(ctx)}

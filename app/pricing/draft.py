@@ -34,12 +34,13 @@ def override(draft: Draft, rule: Rule) -> None:
     draft.take(rule)
 
 
-def scale(draft: Draft, rule: Rule) -> None:
+def scale(draft: Draft, rule: Rule, but: frozenset[str] = frozenset()) -> None:
+    """Multiply token classes by the rule's factors, those in `but` left as they are."""
     everything = rule.factors.get("*")
     scaled = dict(draft.prices)
     for name in PRICED_CLASSES:
         factor = rule.factors.get(name, everything)
-        if factor is not None and name in scaled:
+        if factor is not None and name in scaled and name not in but:
             scaled[name] = tuple((above, rate * factor) for above, rate in scaled[name])
     draft.prices = scaled
     draft.take(rule)

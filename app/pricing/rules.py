@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 Layer = Literal["list", "contract"]
 Op = Literal["set", "multiply", "derive", "backdate", "add", "withhold"]
+GLOB_MARKS: Final = "*?["
 STATUSES: Final = ("confirmed", "announced", "estimated")
 
 _DAYS: Final = {"mon": 0, "tue": 1, "wed": 2, "thu": 3, "fri": 4, "sat": 5, "sun": 6}
@@ -64,7 +65,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def general(self) -> bool:
         """Whether it speaks of a family of models: such a rule adds to prices and makes none."""
-        return any(mark in self.model for mark in "*?[")
+        return any(mark in self.model for mark in GLOB_MARKS)
 
     def names(self, provider: str, model: str) -> bool:
         return fnmatchcase(provider, self.provider) and fnmatchcase(model.lower(), self.model)
@@ -77,6 +78,30 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
         if self.skip_days and at_us // DAY_US in self.skip_days:
             return False
         return not self.minutes or any(start <= minute < end for start, end in self.minutes)
+
+
+class RuleIndex(msgspec.Struct, frozen=True):
+    """Rules by what they name, so that a long table of single models costs a look-up and not a search."""
+
+    single: dict[tuple[str, str], list[tuple[int, Rule]]]
+    general: list[tuple[int, Rule]]
+
+    @classmethod
+    def of(cls, rules: Iterable[Rule]) -> RuleIndex:
+        single: dict[tuple[str, str], list[tuple[int, Rule]]] = {}
+        general: list[tuple[int, Rule]] = []
+        for place, rule in enumerate(rules):
+            if rule.general or any(mark in rule.provider for mark in GLOB_MARKS):
+                general.append((place, rule))
+            else:
+                single.setdefault((rule.provider, rule.model), []).append((place, rule))
+        return cls(single, general)
+
+    def of_model(self, provider: str, model: str) -> list[Rule]:
+        """The rules that name a model, in the order of their files."""
+        found = [*self.single.get((provider, model.lower()), ())]
+        found += [(place, rule) for place, rule in self.general if rule.names(provider, model)]
+        return [rule for _, rule in sorted(found, key=lambda item: item[0])]
 
 
 class Alias(msgspec.Struct, frozen=True):

@@ -124,7 +124,8 @@ class _Table:
         own_terms = [rule for rule in active if rule.layer == "contract"]
         draft = Draft(sources=[] if not self.standard else [self.list_source])
         draft.prices = dict(self._listed(at_us, minute))
-        for rule in sorted(ours, key=lambda rule: bool(rule.ctx)):
+        ours.sort(key=lambda rule: len(rule.ctx or {}))  # what speaks of more has the last word; else the file's order
+        for rule in ours:
             if rule.op == "set" and not ctx_of.selectors(rule.ctx or {}) and (draft.prices or not rule.general):
                 override(draft, rule)
         if self.selectors and not self._select(draft, ours, at_us, minute):
@@ -143,7 +144,7 @@ class _Table:
         placed: list[dict[str, str]] = [rule.ctx or {} for rule in ours if rule.op == "set"]
         for rule in ours:
             if rule.op == "multiply" and not ctx_of.selectors(rule.ctx or {}):
-                scale(draft, rule)
+                scale(draft, rule, but=_stated(ours, rule))
                 placed.append(rule.ctx or {})
         for rule in ours:
             if rule.op == "withhold" and rule.ctx not in placed:
@@ -213,6 +214,15 @@ class _Table:
         for rule in own_terms:
             if rule.op == "add" and draft.prices:
                 add(draft, rule)
+
+
+def _stated(ours: Iterable[Rule], factor: Rule) -> frozenset[str]:
+    """Classes whose price is stated for a factor's own place, so that the factor is in it already."""
+    asked = (factor.ctx or {}).items()
+    if not asked:
+        return frozenset()
+    stated = (rule for rule in ours if rule.op == "set" and rule.ctx and rule.ctx.items() >= asked)
+    return frozenset(name for rule in stated for name in rule.prices)
 
 
 def _concerns(rule: Rule, context: Context) -> bool:
