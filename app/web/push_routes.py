@@ -32,6 +32,9 @@ JSON: Final = "application/json"
 _LINES: Final = (JSON, "application/x-ndjson", "application/ndjson", "application/jsonl", "application/x-jsonlines")
 FULL_AGAIN_S: Final = 5
 UNWRITABLE_AGAIN_S: Final = 30
+CHECKED_HERE_BYTES: Final = 1024 * 1024
+KEY_REMEMBERED_US: Final = 1_000_000
+MAX_KEYS: Final = 1_000
 FULL: Final = "More waits to be read than Halve keeps. It goes on reading; send this again later."
 NO_KEY: Final = (
     "No key of this Halve came along that may push logs. Make one with `halve keys create NAME --scope ingest --source "
@@ -45,22 +48,26 @@ _REJECTED: Final = {"traces": "rejectedSpans", "logs": "rejectedLogRecords", "me
 def routes(deps: Deps, desk: PushDesk) -> APIRouter:
     """The routes; they know keys of scope ingest and nothing of sessions."""
     router = APIRouter()
-    room = Room()
+    room, keys = Room(), _Keys(deps)
     signals: tuple[Signal, ...] = ("traces", "logs", "metrics")
     for signal in signals:
-        router.add_api_route(f"/v1/{signal}", _otlp(deps, desk, room, signal), methods=["POST"], response_model=None)
-    router.add_api_route("/v1/ingest", _records(deps, desk, room), methods=["POST"], response_model=None)
+        router.add_api_route(
+            f"/v1/{signal}", _otlp(deps, desk, keys, room, signal), methods=["POST"], response_model=None
+        )
+    router.add_api_route("/v1/ingest", _records(deps, desk, keys, room), methods=["POST"], response_model=None)
     return router
 
 
-def _otlp(deps: Deps, desk: PushDesk, room: Room, signal: Signal) -> Callable[[FastRequest], Awaitable[Response]]:
+def _otlp(
+    deps: Deps, desk: PushDesk, keys: _Keys, room: Room, signal: Signal
+) -> Callable[[FastRequest], Awaitable[Response]]:
     async def handle(request: FastRequest) -> Response:
         kind = _media_type(request)
         as_json = kind == JSON
         try:
             if kind not in (PROTOBUF, JSON):
                 raise RefusedBodyError(f"Send OTLP as {PROTOBUF} or {JSON}, not as {kind or 'nothing'}.", 415)
-            source = await _source(deps, desk, request)
+            source = _source(deps, desk, keys, request)
             receipt = await _kept(desk, room, request, lambda body: desk.export(source, signal, body, as_json))
         except HalveError as error:
             return _problem(error, as_json=kind != PROTOBUF)
@@ -69,14 +76,14 @@ def _otlp(deps: Deps, desk: PushDesk, room: Room, signal: Signal) -> Callable[[F
     return handle
 
 
-def _records(deps: Deps, desk: PushDesk, room: Room) -> Callable[[FastRequest], Awaitable[Response]]:
+def _records(deps: Deps, desk: PushDesk, keys: _Keys, room: Room) -> Callable[[FastRequest], Awaitable[Response]]:
     async def handle(request: FastRequest) -> Response:
         kind = _media_type(request)
         form = request.query_params.get("format", "")
         try:
             if kind not in _LINES:
                 raise RefusedBodyError(f"Send records as {JSON} or {_LINES[1]}, not as {kind or 'nothing'}.", 415)
-            source = await _source(deps, desk, request)
+            source = _source(deps, desk, keys, request)
             await _kept(desk, room, request, lambda body: desk.records(source, body, form))
         except HalveError as error:
             return _problem(error, as_json=True)
@@ -85,14 +92,34 @@ def _records(deps: Deps, desk: PushDesk, room: Room) -> Callable[[FastRequest], 
     return handle
 
 
+class _Keys:
+    """The sources of keys, each remembered for a second: a revoked key ends within that time."""
+
+    def __init__(self, deps: Deps) -> None:
+        self._deps = deps
+        self._known: dict[tuple[str | None, str | None], tuple[str, int]] = {}
+
+    def source(self, authorization: str | None, api_key: str | None) -> str | None:
+        now = self._deps.now()
+        known = self._known.get((authorization, api_key))
+        if known is not None and now < known[1]:
+            return known[0]
+        found = pushes_to(self._deps.control, authorization, api_key)
+        if len(self._known) >= MAX_KEYS:
+            self._known.clear()
+        if found is not None:
+            self._known[authorization, api_key] = found, now + KEY_REMEMBERED_US
+        return found
+
+
 def _media_type(request: FastRequest) -> str:
     return request.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
-async def _source(deps: Deps, desk: PushDesk, request: FastRequest) -> str:
+def _source(deps: Deps, desk: PushDesk, keys: _Keys, request: FastRequest) -> str:
     headers = request.headers
     given = headers.get("authorization"), headers.get("x-api-key")
-    source = await run_in_threadpool(pushes_to, deps.control, *given) if any(given) else None
+    source = keys.source(*given) if any(given) else None
     if source is None and deps.no_access_control:
         return desk.open_source
     if source is None:
@@ -109,7 +136,9 @@ async def _kept(desk: PushDesk, room: Room, request: FastRequest, keep: Callable
         raise RefusedBodyError(f"Halve takes bodies as they are or packed with gzip, not with {packing}.", 415)
     body = Body(room, packed=packing == "gzip")
     try:
-        receipt = await run_in_threadpool(keep, await body.read(request.stream()))
+        whole = await body.read(request.stream())
+        # A hop to a thread and back waits for it twice; only a long check is worth that.
+        receipt = keep(whole) if len(whole) <= CHECKED_HERE_BYTES else await run_in_threadpool(keep, whole)
         if receipt.done is not None:
             await asyncio.wrap_future(receipt.done)
     finally:
