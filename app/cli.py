@@ -12,19 +12,20 @@ import signal
 import sys
 import threading
 from contextlib import contextmanager
-from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from app import settings as settings_module
+from app.commands.options import json_option, prices_option
+from app.commands.options import print_lines as _print_lines
+from app.commands.options import settings_of as _settings
+from app.commands.prices import prices
 from app.core.errors import HalveError, UsageError
-from app.core.view import zone_info
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
     from types import FrameType
 
     from app.main.repricing import Wish
@@ -105,10 +106,6 @@ def path_options(command: Callable[..., None]) -> Callable[..., None]:
     ):
         command = decorate(command)
     return command
-
-
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
-prices_option = click.option("--prices", metavar="FILE", help="Your own rates, laid over the price book.")
 
 
 @main.command()
@@ -272,38 +269,7 @@ def demo(port: int | None, requests: int, seed: int, no_serve: bool) -> None:
     serving.demo(_settings(port=port), requests=requests, seed=seed, serving=not no_serve)
 
 
-@main.group()
-def prices() -> None:
-    """The price book: which rate, from where, since when."""
-
-
-@prices.command("show")
-@click.argument("model")
-@prices_option
-@json_option
-def prices_show(model: str, prices: str | None, as_json: bool) -> None:
-    """Show every dated rate of MODEL with its source."""
-    from app.main import offline
-    from app.pricing.show import table
-
-    lines = offline.price_lines(model, _settings(prices=prices))
-    click.echo(json.dumps([asdict(line) for line in lines]) if as_json else table(lines))
-
-
-@prices.command("quote")
-@click.argument("file", type=click.Path(dir_okay=False))
-@prices_option
-@json_option
-def prices_quote(file: str, prices: str | None, as_json: bool) -> None:
-    """Price the lines of FILE (JSONL of model, time, usage, context) from the price book.
-
-    One line each: id, usd or null, the price rows used, the state.
-    """
-    from app.main import offline
-    from reports import tables
-
-    quotes = offline.quote(Path(file), _settings(prices=prices))
-    _print_lines((json.dumps(asdict(one)) for one in quotes) if as_json else tables.quotes(quotes))
+main.add_command(prices)
 
 
 def days_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -771,13 +737,6 @@ def backup(to: str) -> None:
     click.echo(store.backup(_settings(), Path(to)))
 
 
-def _settings(**overrides: object) -> Settings:
-    given = {name: value for name, value in overrides.items() if value is not None}
-    settings: Settings = replace(settings_module.load(), **given)  # type: ignore[arg-type]
-    zone_info(settings.zone)  # a wrong name is told before any work
-    return settings
-
-
 def _with_local_logs(paths: tuple[str, ...], *, claude_code: bool, codex: bool) -> tuple[str, ...]:
     from ingest.connectors import local_logs
 
@@ -808,11 +767,6 @@ def _progress(quiet: bool) -> Callable[[Progress], None] | None:
         )
 
     return report
-
-
-def _print_lines(lines: Iterable[str]) -> None:
-    for line in lines:
-        click.echo(line)
 
 
 if __name__ == "__main__":

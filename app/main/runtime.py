@@ -16,6 +16,7 @@ from sqlalchemy.exc import OperationalError
 from app.control.database import migrate as migrate_control
 from app.control.database import open_control
 from app.core.errors import UnavailableError
+from app.pricing import imported
 from app.pricing.book import PriceBook
 from app.warehouse.migrate import migrate as migrate_warehouse
 from app.warehouse.priced import Pricer
@@ -46,10 +47,15 @@ class Runtime:
 
 
 def load_book(settings: Settings) -> PriceBook:
-    """The price book with the user's own rates laid over it; compiled once and kept under the data folder."""
-    cache = settings.data_dir / "prices"
+    """The price book with imported and the user's own rates laid over it; compiled once, kept under the data folder."""
+    cache = price_folder(settings)
     own = Path(settings.prices) if settings.prices else None
-    return PriceBook.load(cache if settings.data_dir.is_dir() else None, own)
+    return PriceBook.load(cache if settings.data_dir.is_dir() else None, own, imported.file_in(cache))
+
+
+def price_folder(settings: Settings) -> Path:
+    """Where compiled books, imported rates and the tables they came from lie."""
+    return settings.data_dir / "prices"
 
 
 @contextmanager

@@ -54,6 +54,15 @@ class Disagreement:
         return self.name in FEES
 
 
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Every disagreement, the lists that were compared with their days, and the book's version."""
+
+    found: list[Disagreement]
+    lists: list[tuple[str, int]]
+    version: str
+
+
 def disagreements(
     book: PriceBook, tables: Iterable[PriceTable], *, now_us: int, share: Decimal = SHARE
 ) -> list[Disagreement]:

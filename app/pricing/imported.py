@@ -41,6 +41,15 @@ class Taken:
     path: Path
 
 
+@dataclass(frozen=True, slots=True)
+class Import:
+    """The difference as it was before anything was taken over, and what was; `version` is the book's afterwards."""
+
+    difference: Difference
+    taken: Taken | None
+    version: str
+
+
 def file_in(folder: Path) -> Path | None:
     """The file of imported rates in the folder of prices; None where nothing was imported yet."""
     path = folder / NAME
