@@ -151,7 +151,7 @@ def _together(shards: list[_Taken], name: str) -> pl.DataFrame | None:
 
 
 def _merge_group(session: Session, pricer: Pricer, shards: list[_Taken]) -> Summary:
-    requests = _placed(shards)
+    requests = _placed(shards, "requests")
     links = _together(shards, "links")
     changed: dict[tuple[int, int], tuple[int, int]] = {}
     if requests is None:
@@ -163,6 +163,7 @@ def _merge_group(session: Session, pricer: Pricer, shards: list[_Taken]) -> Summ
             lines=_first_of_each(_together(shards, "lines")),
             parts=_together(shards, "parts"),
             links=links,
+            folded=_placed(shards, "folded"),
         )
         merged = merge(session, arrivals, pricer).select("shard_no", "chunk_no", "stored", "updated")
         changed = {(shard, chunk): (stored, updated) for shard, chunk, stored, updated in merged.iter_rows()}
@@ -176,11 +177,11 @@ def _merge_group(session: Session, pricer: Pricer, shards: list[_Taken]) -> Summ
     return _note_chunks(session, shards, changed)
 
 
-def _placed(shards: list[_Taken]) -> pl.DataFrame | None:
-    """The requests of all shards with their shard's number, source and file."""
+def _placed(shards: list[_Taken], name: str) -> pl.DataFrame | None:
+    """The requests of all shards, or what was folded into them, with their shard's number, source and file."""
     frames = []
     for shard in shards:
-        frame = read_frame(shard.path, "requests")
+        frame = read_frame(shard.path, name)
         if frame is None:
             continue
         chunks = [result.chunk for result in shard.meta.chunks]

@@ -103,11 +103,16 @@ def inspect_paths(
 
 def _requests(warehouse: Warehouse) -> Iterator[dict[str, Any]]:
     file, line, key = "", -1, -(2**63)
+    origins: dict[int, list[dict[str, Any]]] = {}
+    with warehouse.session() as session:
+        for key_of, source, _, origin_file, origin_line in session.rows("ingest.inspect_origins"):
+            origins.setdefault(key_of, []).append({"source": source, "file": origin_file, "line": origin_line})
     while True:
         with warehouse.session() as session:
             page = session.frame("ingest.inspect_rows", file=file, line=line, key=key, size=_PAGE)
         for row in page.iter_rows(named=True):
-            yield request_line(row)
+            made = request_line(row)
+            yield {**made, "origins": origins.get(row["request_key"]) or [{"source": made["source"], **made["origin"]}]}
             file, line, key = row["origin_file"], row["origin_line"], row["request_key"]
         if page.height < _PAGE:
             return

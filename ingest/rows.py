@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from app.core.usage import INPUT_CLASSES, TOKEN_CLASSES, UsageEvent, UsagePart
+from app.warehouse.origins import united_tags
 from ingest.redact import redact_columns, text_column
 
 if TYPE_CHECKING:
@@ -84,6 +85,8 @@ _FILLED: Final = tuple(
 )
 _PROMPT: Final = tuple(_AT[name] for name in ("exact_key", "prefix_scope", "prompt_bytes"))
 _PART_FIELDS: Final = UsagePart.__struct_fields__
+_TAGS: Final = _AT["tags_json"]
+_CHUNK: Final = _AT["chunk_no"]
 
 LINK_COLUMNS: Final = ("trace_id", "span_id", "parent_id")
 SEGMENT_COLUMNS: Final = {
@@ -117,6 +120,8 @@ class Rows:
         self._lines: list[tuple[int, int]] = []
         self._texts: dict[int, str] = {}
         self._links: list[tuple[str, str, str, int | None]] = []
+        # The first place in each other chunk of a row that was folded into one: (key, chunk) -> (record, line).
+        self._folded: dict[tuple[int, int], tuple[str, int]] = {}
         self.reduced = False
 
     def __len__(self) -> int:
@@ -169,6 +174,9 @@ class Rows:
         for field in _FILLED:
             if merged[field] is None:
                 merged[field] = other[field]
+        merged[_TAGS] = united_tags(winner[_TAGS], other[_TAGS])
+        if other[_CHUNK] != winner[_CHUNK]:
+            self._folded.setdefault((key, other[_CHUNK]), (other[_AT["record_id"]], other[_AT["origin_line"]]))
         winners_slot = slot if fuller else self._prompt_slot[index]
         others_slot = self._prompt_slot[index] if fuller else slot
         if winner[_AT["prompt_bytes"]] is None and other[_AT["prompt_bytes"]] is not None:
@@ -186,7 +194,7 @@ class Rows:
             self._parts.append((key, number, *(getattr(part, name) for name in _PART_FIELDS)))
 
     def frames(self) -> dict[str, pl.DataFrame]:
-        """requests, segments, lines, texts, parts, links; empty ones are left out."""
+        """requests, segments, lines, texts, parts, links, folded; empty ones are left out."""
         found: dict[str, pl.DataFrame] = {}
         if self._values:
             columns = [self._values[at::_WIDTH] for at in range(_WIDTH)]
@@ -206,6 +214,14 @@ class Rows:
             named = [text_column(name, list(values)) for name, values in zip(LINK_COLUMNS, ids, strict=True)]
             links = pl.DataFrame([*named, number_column("start_us", starts, pl.Int64)])
             found["links"] = links.unique(maintain_order=True)
+        if self._folded:
+            names = ("request_key", "chunk_no", "source_record", "origin_line")
+            rows = [(*key, *place) for key, place in self._folded.items()]
+            folded = [
+                text_column(name, list(values)) if name == "source_record" else number_column(name, values, pl.Int64)
+                for name, values in zip(names, zip(*rows, strict=True), strict=True)
+            ]
+            found["folded"] = redact_columns(pl.DataFrame(folded), ["source_record"])
         return found
 
     def _segment_frame(self, requests: Sequence[Sequence[Any]]) -> pl.DataFrame:

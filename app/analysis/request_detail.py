@@ -128,11 +128,22 @@ class Assignment:
 
 
 @dataclass(frozen=True, slots=True)
+class Origin:
+    """Where one of several sources told of a request."""
+
+    source: str
+    source_record: str | None
+    file: str | None
+    line: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class RequestDetail:
     """Everything known of one request.
 
     `facts` holds every column of `requests` by its name. `parts` are the six cost parts; they add up to the cost.
-    `before` and `after` are its neighbours in the session, nearest first.
+    `before` and `after` are its neighbours in the session, nearest first. `origins` are all sources that told of it,
+    none where only one did.
     """
 
     row: RequestRow
@@ -147,6 +158,7 @@ class RequestDetail:
     assignment: Assignment | None
     before: tuple[RequestRow, ...]
     after: tuple[RequestRow, ...]
+    origins: tuple[Origin, ...]
 
 
 def request_detail(session: Session, request_key: int) -> RequestDetail:
@@ -180,6 +192,7 @@ def request_detail(session: Session, request_key: int) -> RequestDetail:
         assignment=_assignment(session, request_key),
         before=before,
         after=after,
+        origins=tuple(Origin(*cells) for cells in session.rows("requests.origins", request_key=request_key)),
     )
 
 

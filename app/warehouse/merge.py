@@ -13,6 +13,7 @@ import polars as pl
 
 from app.core.hashing import hash64, is_strong_id
 from app.core.usage import INPUT_CLASSES, OUTPUT_CLASSES, TOKEN_CLASSES
+from app.warehouse.origins import note_origins, with_united_tags
 from app.warehouse.spans import drop_repeating
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ class Arrivals:
     lines: pl.DataFrame | None
     parts: pl.DataFrame | None
     links: pl.DataFrame | None = None
+    folded: pl.DataFrame | None = None
 
 
 PART_TOKENS: Final = (
@@ -105,6 +107,7 @@ def merge(session: Session, arrivals: Arrivals, pricer: Pricer) -> pl.DataFrame:
             brings_usage=pl.lit(value=True),
             brings_prompt=pl.col("prompt_bytes").is_not_null(),
         )
+    note_origins(session, arrivals.requests, standing, arrivals.folded, renamed)
     if taken.height:
         _store(session, taken, arrivals, renamed, pricer)
     repeated = drop_repeating(session, arrivals.requests, arrivals.links)
@@ -192,6 +195,13 @@ def _against(requests: pl.DataFrame, standing: pl.DataFrame) -> pl.DataFrame:
     known = pl.col("fullness_standing").is_not_null()
     fuller = pl.col("fullness") > pl.col("fullness_standing")
     columns = [name for name in requests.columns if name != "request_key"]
+    if "tags_standing" in joined.columns:
+        was, now = pl.col("tags_standing"), pl.col("tags")
+        stays = known & ~fuller
+        labels = with_united_tags(
+            joined, pl.when(stays).then(was).otherwise(now), pl.when(stays).then(now).otherwise(was)
+        )
+        joined = joined.with_columns(labels.alias("tags_united"))
     merged = []
     for name in columns:
         was = pl.col(f"{name}_standing") if f"{name}_standing" in joined.columns else pl.lit(None)
@@ -200,6 +210,8 @@ def _against(requests: pl.DataFrame, standing: pl.DataFrame) -> pl.DataFrame:
             value = now
         elif name in _OWN or name in _PLACE or name == "source_record":
             value = pl.when(known & ~fuller).then(was).otherwise(now)
+        elif name == "tags" and "tags_united" in joined.columns:
+            value = pl.col("tags_united")
         elif name in _PROMPT:
             value = pl.when(known & pl.col("prompt_bytes_standing").is_not_null() & _keeps_prompt(fuller)).then(was)
             value = value.otherwise(now)

@@ -192,6 +192,7 @@ def _event(row: dict[str, Any], trace: dict[str, Any]) -> UsageEvent:
         end_us=utc_instant(_get(row, "endTime", "end_time"), "endTime", warnings),
     )
     event.provider = _provider(metadata, event.model)
+    event.provider_response_id = _response_id(metadata, event.source_record)
     if row.get("level") == "ERROR":
         event.status = "error"
         event.error = text(_get(row, "statusMessage", "status_message"))
@@ -238,6 +239,19 @@ def _provider(metadata: dict[str, Any], model: str | None) -> str | None:
             if value is not None:
                 return _PROVIDERS.get(value.lower(), value.lower())
     return providers.from_model(model)
+
+
+def _response_id(metadata: dict[str, Any], name: str | None) -> str | None:
+    """The provider's id of the answer: as the instrument kept it, or at the end of the ids of LiteLLM's callback.
+
+    With it the same call in a gateway's or a provider's log is known to be the same.
+    """
+    for known in (metadata, table(metadata.get("attributes"))):
+        for key in ("gen_ai.response.id", "response_id"):
+            value = text(known.get(key))
+            if value is not None:
+                return value
+    return name.partition("_")[2] or None if name is not None and name.startswith("time-") else None
 
 
 _PROVIDERS: Final = {

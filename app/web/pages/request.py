@@ -265,6 +265,16 @@ def _why(detail: RequestDetail) -> str:
     return f"{general} Here an answer token cost {times:,.1f} times as much as a prompt token."
 
 
+def _also_told_by(detail: RequestDetail) -> str | None:
+    """The other sources of a request that was counted once."""
+    others = [origin for origin in detail.origins if origin.source != detail.facts["source"]]
+    named = [
+        f"{one.source} ({one.file}, line {show.count(one.line)})" if one.file and one.line is not None else one.source
+        for one in others
+    ]
+    return "; ".join(named) or None
+
+
 def _facts(context: Context, detail: RequestDetail) -> tuple[Fact, ...]:
     facts: dict[str, Any] = dict(detail.facts)
     origin = facts["origin_file"]
@@ -294,6 +304,7 @@ def _facts(context: Context, detail: RequestDetail) -> tuple[Fact, ...]:
         ("Provider's id", facts["provider_response_id"]),
         ("Source", facts["source"]),
         ("Read from", origin),
+        ("Also told by", _also_told_by(detail)),
         ("Tags", _tags(facts["tags"])),
         ("Error", facts["error"]),
         ("Warnings", facts["warnings"]),
