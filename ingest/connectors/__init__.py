@@ -17,6 +17,7 @@ from ingest.connectors import (
     litellm_postgres,
     openai_bills,
     openrouter_activity,
+    s3,
 )
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ CONNECTORS: Final[tuple[Connector, ...]] = (
     litellm_postgres.CONNECTOR,
     langfuse.CONNECTOR,
     helicone.CONNECTOR,
+    s3.CONNECTOR,
     openai_bills.CONNECTOR,
     anthropic_bills.CONNECTOR,
     openrouter_activity.CONNECTOR,

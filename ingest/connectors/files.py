@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from app.core.errors import InputError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 LOG_SUFFIXES: Final = (".jsonl", ".ndjson", ".jsonlines", ".json", ".log", ".csv", ".tsv", ".parquet", ".sse", ".traj")
 _PACKED: Final = (".gz", ".zst", ".zstd")
@@ -134,6 +134,12 @@ def is_log(name: str) -> bool:
 def _excluded(inside: str, patterns: list[tuple[bool, re.Pattern[str]]]) -> bool:
     name = inside.rpartition("/")[2]
     return any(pattern.fullmatch(inside if whole else name) for whole, pattern in patterns)
+
+
+def pattern_of(pattern: str) -> Callable[[str], bool]:
+    """Whether a glob matches a path: one with a slash the whole path, one without the name alone."""
+    compiled = [_compiled(pattern)]
+    return lambda inside: _excluded(inside, compiled)
 
 
 def _compiled(pattern: str) -> tuple[bool, re.Pattern[str]]:
