@@ -127,10 +127,17 @@ def previewed(runtime: Runtime, settings: Settings, wish: Wish) -> dict[str, Any
     return {"kind": order.kind, "price_book": order.price_book, "applied": False, **difference_document(found)}
 
 
-def applied(runtime: Runtime, settings: Settings, wish: Wish, *, turn_s: float = TURN_S) -> dict[str, Any]:
+def applied(
+    runtime: Runtime,
+    settings: Settings,
+    wish: Wish,
+    *,
+    turn_s: float = TURN_S,
+    slice_rows: int = reprice.SLICE_ROWS,
+) -> dict[str, Any]:
     """`apply` on open stores for about `turn_s` seconds: `finished` says whether that was all."""
     order, source = _understood(runtime, settings, wish)
-    version, spans = _under_way(runtime, order)
+    version, spans = _under_way(runtime, order, slice_rows)
     until = time.monotonic() + turn_s
     for number, span in enumerate(spans):
         if number and time.monotonic() >= until:
@@ -146,7 +153,7 @@ def applied(runtime: Runtime, settings: Settings, wish: Wish, *, turn_s: float =
     return {"finished": True, "slices_left": 0, "applied": True, **done}
 
 
-def _under_way(runtime: Runtime, order: Order) -> tuple[Version, list[Slice]]:
+def _under_way(runtime: Runtime, order: Order, slice_rows: int) -> tuple[Version, list[Slice]]:
     """The version that does an order, begun now or earlier, and the slices that are left of it."""
     with runtime.warehouse.writing() as session:
         _known_version(order, ledger.newest(session))
@@ -161,7 +168,7 @@ def _under_way(runtime: Runtime, order: Order) -> tuple[Version, list[Slice]]:
             open_one = ledger.one(session, number)
         given = open_one.order
         start = given.from_us if open_one.through_us is None else open_one.through_us
-        return open_one, reprice.slices(session, start, given.to_us)
+        return open_one, reprice.slices(session, start, given.to_us, most=slice_rows)
 
 
 _UNFINISHED = (

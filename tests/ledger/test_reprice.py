@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.ledger.books import A, B, DAY_US, START_US, add, back_to, book, by, change, figures, made_requests
 from hypothesis import HealthCheck, given, settings
 
 from app.analysis import spend
 from app.core.view import View
 from app.warehouse import ledger, reprice, rollup
 from tests.analysis.facts import open_warehouse
+from tests.ledger.books import DAY_US, START_US, A, B, add, back_to, book, by, change, figures, made_requests
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -105,8 +105,10 @@ def test_any_version_can_be_brought_back_figure_by_figure(rows: list[dict[str, A
 
 
 def test_a_dry_run_says_what_apply_does_and_changes_nothing() -> None:
-    rows = [{"model": f"made-{1 + n % 5}", "tok_input": 100 + n, "tok_output": 7, "start_us": START_US + n * DAY_US // 3}
-            for n in range(12)]  # fmt: skip
+    rows = [
+        {"model": f"made-{1 + n % 5}", "tok_input": 100 + n, "tok_output": 7, "start_us": START_US + n * DAY_US // 3}
+        for n in range(12)
+    ]
     warehouse = filled(rows, PARTS)
     with warehouse.session() as session:
         first = figures(session)
@@ -142,7 +144,8 @@ def test_days_are_cut_in_the_zone_that_was_asked_for() -> None:
     with warehouse.trying() as session:
         (span,) = reprice.slices(session, 0, ledger.END_OF_TIME)
         days = [
-            reprice.compare(session, by(B), span, zone).changes[0].day for zone in ("UTC", "Europe/Berlin", "Asia/Tokyo")
+            reprice.compare(session, by(B), span, zone).changes[0].day
+            for zone in ("UTC", "Europe/Berlin", "Asia/Tokyo")
         ]
     assert days == ["2026-11-01", "2026-11-02", "2026-11-02"]
     warehouse.close()
