@@ -161,7 +161,10 @@ def _sides(session: Session, period: Period) -> _Sides | None:
         first = min(span[0] for span in spans.values()) - NOON_US
         last = max(span[1] for span in spans.values()) + NOON_US
         rows = session.frame("billed.logged", from_us=max(first, 0), to_us=last)
+        sellers = _sellers(counting)
         for row in rows.iter_rows(named=True):
+            if row["provider"] == _UNKNOWN:
+                row["provider"] = sellers.get(plain_model(row["model_id"]), _UNKNOWN)
             span = spans.get(row["provider"])
             if span is None or not span[0] <= row["at_us"] <= span[1]:
                 beside["no bill", row["provider"]] += _cost(row)
@@ -181,6 +184,15 @@ def _spans(lines: list[dict[str, Any]]) -> dict[str, tuple[int, int]]:
         if line["kind"] == "usage":
             days[line["provider"]].append(line["at_us"])
     return {provider: (min(found), max(found)) for provider, found in days.items()}
+
+
+def _sellers(lines: list[dict[str, Any]]) -> dict[str, str]:
+    """Who bills a model, where one provider alone does: for logs that do not say who served it."""
+    sellers: dict[str, set[str]] = defaultdict(set)
+    for line in lines:
+        if line["model_id"] is not None:
+            sellers[plain_model(line["model_id"])].add(line["provider"])
+    return {model: next(iter(found)) for model, found in sellers.items() if len(found) == 1}
 
 
 def _cost(row: dict[str, Any]) -> int:

@@ -1,0 +1,18 @@
+"""How much of a view's spend stands on bills alone: days of an account of which nothing was logged."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from app.analysis.scope import spend_scope
+
+if TYPE_CHECKING:
+    from app.core.view import View
+    from app.warehouse.store import Session
+
+
+def from_bills(session: Session, view: View) -> int | None:
+    """Pico-USD of the view that come from bills; None where none do, or none of it has a known cost."""
+    scope = spend_scope(session, view, "feature")
+    rows = session.rows("spend.from_bills", {"facts": scope.relation}, **scope.range)
+    return None if rows[0][0] is None else int(rows[0][0])
