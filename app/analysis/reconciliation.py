@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from app.analysis.bill_cells import ALL_TOKENS, CHARGES, TOKEN_GROUPS, Cell, CellKey, cells_of, levels_of
+from app.analysis.days import EVERYTHING
 from app.analysis.model_names import plain_model
 from app.analysis.residuals import DAY_US, KINDS, Doubles, Residual, explained
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from app.warehouse.store import Session
 
 NOON_US: Final = DAY_US // 2
+_END_OF_TIME: Final = 2**62
 EVIDENCE_LINES: Final = 3
 _UNKNOWN: Final = "unassigned"
 
@@ -150,7 +152,9 @@ class _Sides:
 
 
 def _sides(session: Session, period: Period) -> _Sides | None:
-    lines = list(session.frame("billed.lines", from_us=period.from_us, to_us=period.to_us).iter_rows(named=True))
+    # A day is of the period that its noon is in; everything is every day, however early its last request came.
+    to_us = _END_OF_TIME if period.name == EVERYTHING else period.to_us
+    lines = list(session.frame("billed.lines", from_us=period.from_us, to_us=to_us).iter_rows(named=True))
     if not lines:
         return None
     counting = [line for line in lines if line["doubled_by"] is None and line["kind"] != "other"]

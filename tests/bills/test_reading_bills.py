@@ -10,8 +10,6 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from made_bills import Books
-
 from app.core.billed import BILLED_CLASSES, BilledLine
 from app.core.usage import Rejected
 from ingest.billed_rows import export_of
@@ -21,6 +19,8 @@ from ingest.formats.format import Origin
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from made_bills import Books
 
 NOV_27 = 1_795_737_600
 

@@ -1,4 +1,4 @@
-"""Spend takes the days that only a bill knows, says so, and never adds a bill to requests of the same account and day."""
+"""Spend takes the days that only a bill knows, says so, and never adds a bill to requests of one account and day."""
 
 from __future__ import annotations
 
@@ -199,21 +199,19 @@ def test_logs_that_do_not_say_who_was_billed_keep_a_bill_of_the_same_model_out(b
 def test_the_cookbooks_usage_reconciles_with_logs_of_the_same_calls(books: Books, data_dir: Path) -> None:
     path = data_dir / "openai_usage/openai_usage_completions_cookbook_2025-01.json"
     page = json.loads(path.read_text(encoding="utf-8"))
-    logs = []
-    for bucket in page["data"]:
-        at = datetime.fromtimestamp(bucket["start_time"], UTC) + timedelta(hours=1)
-        for result in bucket["results"]:
-            logs.append(
-                {
-                    "timestamp": at.isoformat(),
-                    "provider": "openai",
-                    "model": "gpt-4o-mini",
-                    "input_tokens": result["input_tokens"] + result["input_audio_tokens"],
-                    "cache_read_tokens": result["input_cached_tokens"],
-                    "output_tokens": result["output_tokens"] + result["output_audio_tokens"],
-                    "request_id": str(bucket["start_time"]),
-                }
-            )
+    logs = [
+        {
+            "timestamp": (datetime.fromtimestamp(bucket["start_time"], UTC) + timedelta(hours=1)).isoformat(),
+            "provider": "openai",
+            "model": "gpt-4o-mini",
+            "input_tokens": result["input_tokens"] + result["input_audio_tokens"],
+            "cache_read_tokens": result["input_cached_tokens"],
+            "output_tokens": result["output_tokens"] + result["output_audio_tokens"],
+            "request_id": str(bucket["start_time"]),
+        }
+        for bucket in page["data"]
+        for result in bucket["results"]
+    ]
     summary = books.read_file(path)
     assert summary.rejected == 0
     assert books.sql("SELECT cast(sum(requests) AS BIGINT), cast(sum(quantity) AS BIGINT) FROM billed") == [
