@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from app.core.usage import Status, UsageEvent, tokens_in
 from ingest.formats import providers
+from ingest.formats.addresses import read_address
 from ingest.formats.envelope import Exchange, meta
 from ingest.formats.fields import compact, integer, text
 from ingest.formats.openai_chat import error_text
@@ -45,6 +46,9 @@ def dress(event: UsageEvent, exchange: Exchange, warnings: list[str]) -> None:
         _outcome(event, exchange, known)
         _identity(event, known)
         _labels(event, known)
+        if "host" in known or "path" in known:
+            asked = exchange.request.get("model") if exchange.request is not None else None
+            read_address((known.get("host"), known.get("path")), asked, event)
     elif event.status == "ok" and exchange.response is not None and event.error is not None:
         event.status = "error"
     if event.source_record is None:

@@ -181,6 +181,9 @@ def _provider(response: dict[str, Any], event: UsageEvent) -> str | None:
         return "openrouter"
     if any(name in response for name in _SELF_HOSTED):
         return "vllm"
+    usage = response.get("usage")
+    if "x_groq" in response or (type(usage) is dict and "queue_time" in usage):
+        return "groq"
     return providers.from_model(event.model)
 
 
@@ -204,8 +207,10 @@ def _joined(chunks: list[dict[str, Any]]) -> dict[str, Any]:
             if chunk.get(key) is not None:
                 joined[key] = chunk[key]
         groq = chunk.get("x_groq")
-        if type(groq) is dict and groq.get("usage") is not None:  # Groq's streams before they had `usage`
-            joined.setdefault("usage", groq["usage"])
+        if type(groq) is dict:
+            joined["x_groq"] = True
+            if groq.get("usage") is not None:  # Groq's streams before they had `usage`
+                joined.setdefault("usage", groq["usage"])
         for choice in choices_of(chunk):
             if type(choice) is not dict:
                 continue

@@ -53,11 +53,13 @@ def from_host(host: Any) -> str | None:
 
 
 def from_model(model: str | None) -> str | None:
-    """The maker that sells a model of this name under this bare name itself."""
+    """Who sells a model of this very name: its maker, or the host whose accounts such names begin with."""
     if model is None:
         return None
     if model.startswith(_OPENAI_MODELS):
         return "openai"
+    if model.startswith("accounts/fireworks/"):
+        return "fireworks"
     return "anthropic" if model.startswith("claude-") else None
 
 

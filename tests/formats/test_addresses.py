@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import pytest
+
+CHAT = {
+    "id": "chatcmpl-0123456789abcdef",
+    "object": "chat.completion",
+    "created": 1772445600,
+    "model": "gpt-4",
+    "choices": [{"index": 0, "message": {"role": "assistant", "content": "ok"}, "finish_reason": "stop"}],
+    "usage": {"prompt_tokens": 30, "completion_tokens": 2, "total_tokens": 32},
+}
+MESSAGE = {
+    "id": "msg_1",
+    "type": "message",
+    "role": "assistant",
+    "model": "claude-sonnet-4-5-20250929",
+    "content": [],
+    "usage": {"input_tokens": 4, "output_tokens": 2},
+}
+
+
+def asked(model):
+    return {"model": model, "messages": [{"role": "user", "content": "x"}]}
+
+
+@pytest.mark.parametrize("name", ["url", "path"])
+def test_the_called_path_at_azure_names_the_deployment(one, name):
+    path = "/openai/deployments/team%20chat/chat/completions?api-version=2025-04-01-preview"
+    address = {"url": f"https://acme.openai.azure.com{path}"}
+    if name == "path":
+        address = {"host": "acme.openai.azure.com", "path": path}
+    event = one({**address, "request": {"messages": []}, "response": CHAT})
+    assert (event.provider, event.model, event.price_context) == ("azure", "gpt-4", {"deployment": "team chat"})
+
+
+@pytest.mark.parametrize(
+    ("model", "answered", "deployment"),
+    [
+        ("team-chat", "gpt-4", {"deployment": "team-chat"}),
+        ("gpt-4o", "gpt-4o-2024-08-06", None),
+        ("gpt-4o", "gpt-4o", None),
+    ],
+)
+def test_a_request_at_azure_names_a_deployment_where_the_answer_has_another_name(one, model, answered, deployment):
+    call = {"host": "acme.openai.azure.com", "path": "/openai/v1/chat/completions"}
+    event = one({**call, "request": asked(model), "response": {**CHAT, "model": answered}})
+    assert event.price_context == deployment
+    assert one({"request": asked(model), "response": {**CHAT, "model": answered}}).price_context is None
+
+
+def test_a_claude_body_at_bedrock_gets_the_called_models_route_and_region(one):
+    url = (
+        "https://bedrock-runtime.eu-central-1.amazonaws.com/model/eu.anthropic.claude-sonnet-4-5-20250929-v1%3A0/invoke"
+    )
+    event = one({"url": url, "request": asked(None), "response": MESSAGE})
+    assert (event.provider, event.region) == ("aws", "eu-central-1")
+    assert event.model == "eu.anthropic.claude-sonnet-4-5-20250929-v1:0"
+
+
+@pytest.mark.parametrize(
+    ("host", "region"),
+    [("us-east5-aiplatform.googleapis.com", "us-east5"), ("aiplatform.googleapis.com", None)],
+)
+def test_a_vertex_host_names_the_region_unless_it_is_the_global_one(one, host, region):
+    event = one({"host": host, "request": asked(None), "response": MESSAGE})
+    assert (event.provider, event.region, event.model) == ("google", region, "claude-sonnet-4-5-20250929")
+    assert one({"host": host, "region": "us", "request": asked(None), "response": MESSAGE}).region == "us"
+
+
+def test_groq_and_fireworks_are_known_by_what_only_they_write(one):
+    groq = {**CHAT, "model": "openai/gpt-oss-120b", "x_groq": {"id": "req_1"}}
+    assert one(groq).provider == "groq"
+    timed = {**CHAT, "model": "openai/gpt-oss-120b", "usage": {**CHAT["usage"], "queue_time": 0.1, "prompt_time": 0.2}}
+    assert one(timed).provider == "groq"
+    assert one({**CHAT, "model": "accounts/fireworks/models/deepseek-v3p1"}).provider == "fireworks"
+
+
+def test_groqs_older_streams_tell_their_usage_apart(one):
+    chunk = {"object": "chat.completion.chunk", "id": "chatcmpl-0123456789abcdef", "model": "openai/gpt-oss-120b"}
+    event = one(
+        [
+            {**chunk, "choices": [{"index": 0, "delta": {"content": "ok"}}], "x_groq": {"id": "req_1"}},
+            {
+                **chunk,
+                "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}],
+                "x_groq": {"usage": CHAT["usage"]},
+            },
+        ],
+        form="openai_chat",
+    )
+    assert (event.provider, event.tok_input, event.tok_output) == ("groq", 30, 2)
+
+
+@pytest.mark.parametrize("name", ["prompt_cache_hit_tokens", "cached_tokens", "num_cached_tokens"])
+def test_cached_tokens_are_read_under_each_servers_name(one, name):
+    event = one({**CHAT, "usage": {**CHAT["usage"], name: 20}})
+    assert (event.tok_input, event.tok_cache_read) == (10, 20)
