@@ -1,7 +1,8 @@
 """The log of runs, and the claim: one row a (job, period, attempt), inserted before the work begins.
 
 `running -> ok | failed`; a run whose lease is over belonged to a process that died: it becomes `interrupted`, and one
-more attempt takes its place in the same transaction. Only the holder of a run writes its end.
+more attempt takes its place in the same transaction. A failed one is followed by further attempts, claimed like the
+first. Only the holder of a run writes its end.
 """
 
 from __future__ import annotations
@@ -106,25 +107,46 @@ def periods_done(engine: Engine, job: str, periods: Sequence[str]) -> set[str]:
 
 def take_over(engine: Engine, dead: JobRun, *, holder: str, now_us: int, lease_us: int) -> JobRun | None:
     """Mark a run as interrupted and claim its next attempt; None where somebody else did, or it lives after all."""
-    values = {
-        "job": dead.job,
-        "period": dead.period,
-        "attempt": dead.attempt + 1,
-        "cause": dead.cause,
-        "scheduled_us": dead.scheduled_us,
-        "first_us": dead.first_us,
-        "missed": dead.missed,
-        "late": True,
-        "holder": holder,
-        "lease_us": lease_us,
-    }
     try:
         with engine.begin() as connection:
             if not _interrupt(connection, dead, now_us):
                 return None
-            return _insert(connection, values, now_us)
+            return _insert(connection, _next_attempt(dead, holder, lease_us, late=True), now_us)
     except sa.exc.IntegrityError:
         return None
+
+
+def try_again(engine: Engine, failed: JobRun, *, holder: str, now_us: int, lease_us: int, late: bool) -> JobRun | None:
+    """Claim the next attempt of a run that failed; None where somebody else did."""
+    try:
+        with engine.begin() as connection:
+            return _insert(connection, _next_attempt(failed, holder, lease_us, late=late), now_us)
+    except sa.exc.IntegrityError:
+        return None
+
+
+def _next_attempt(run: JobRun, holder: str, lease_us: int, *, late: bool) -> dict[str, object]:
+    return {
+        "job": run.job,
+        "period": run.period,
+        "attempt": run.attempt + 1,
+        "cause": run.cause,
+        "scheduled_us": run.scheduled_us,
+        "first_us": run.first_us,
+        "missed": run.missed,
+        "late": late,
+        "holder": holder,
+        "lease_us": lease_us,
+    }
+
+
+def interruptions(engine: Engine, job: str, period: str) -> int:
+    """How many attempts of a run ended with their process."""
+    query = sa.select(sa.func.count()).where(
+        job_runs.c.job == job, job_runs.c.period == period, job_runs.c.state == "interrupted"
+    )
+    with engine.connect() as connection:
+        return connection.scalar(query) or 0
 
 
 def interrupt(engine: Engine, dead: JobRun, now_us: int) -> None:
@@ -211,6 +233,16 @@ def last_of_each(engine: Engine) -> dict[str, JobRun]:
     with engine.connect() as connection:
         rows = connection.execute(sa.select(job_runs).where(job_runs.c.id.in_(newest_ids)))
         return {row.job: JobRun(*row) for row in rows}
+
+
+def not_made_good(engine: Engine) -> dict[str, JobRun]:
+    """By job the newest run of the clock where it failed and nothing that ran since did the work."""
+    newest_ids = sa.select(sa.func.max(job_runs.c.id)).where(job_runs.c.cause == "clock").group_by(job_runs.c.job)
+    later = job_runs.alias()
+    done = sa.exists().where(later.c.job == job_runs.c.job, later.c.id > job_runs.c.id, later.c.state == "ok")
+    query = sa.select(job_runs).where(job_runs.c.state == "failed", job_runs.c.id.in_(newest_ids), ~done)
+    with engine.connect() as connection:
+        return {row.job: JobRun(*row) for row in connection.execute(query)}
 
 
 def prune(engine: Engine, *, before_us: int, keep: int) -> int:

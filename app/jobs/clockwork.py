@@ -19,6 +19,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from app.control import job_runs, schedules
 from app.core.errors import HalveError, UsageError
 from app.core.view import zone_info
+from app.jobs.again import next_try_us, occurrences
 from app.jobs.job import Run
 from app.jobs.rule import Calendar, Due, parse
 
@@ -38,7 +39,6 @@ LEADER: Final = "jobs"
 LEADER_LEASE_US: Final = 20_000_000
 RUN_LEASE_US: Final = 120_000_000
 LATE_US: Final = 300_000_000
-MAX_ATTEMPTS: Final = 2
 FIRST_PAUSE_US: Final = 2_000_000
 MAX_PAUSE_US: Final = 300_000_000
 MAX_DOUBLINGS: Final = 16
@@ -159,6 +159,7 @@ class Clockwork:
 
     def _pending(self, now_us: int) -> Iterator[_Pending]:
         standing = {item.job: item for item in schedules.all_schedules(self.control) if item.job in self.jobs}
+        failed = job_runs.not_made_good(self.control)
         for dead in job_runs.abandoned(self.control, now_us):
             if dead.id not in self._running:
                 yield from self._again(dead, standing.get(dead.job), now_us)
@@ -166,20 +167,18 @@ class Clockwork:
             if schedule.asked_us is not None:
                 yield self._asked(schedule, schedule.asked_us, now_us)
             if schedule.enabled:
-                yield from self._due(schedule, now_us)
+                coming = list(self._due(schedule, now_us))
+                yield from coming
+                if not coming and schedule.job in failed:
+                    yield from self._failed(failed[schedule.job], schedule, now_us)
 
     def _again(self, dead: JobRun, schedule: Schedule | None, now_us: int) -> Iterator[_Pending]:
         """A run whose process died is repeated once; an interval comes again by itself."""
         rule = None if schedule is None else self._rule(schedule)
         repeated = dead.cause == "asked" or (schedule is not None and schedule.enabled and isinstance(rule, Calendar))
-        if schedule is None or not repeated or dead.attempt >= MAX_ATTEMPTS:
+        if schedule is None or rule is None or not repeated or self._died_before(dead):
             job_runs.interrupt(self.control, dead, now_us)
             return
-        scheduled: tuple[Due, ...] = (Due(dead.period, dead.scheduled_us),)
-        if isinstance(rule, Calendar) and dead.missed:
-            zone = zone_info(schedule.zone)
-            earlier = rule.between(dead.first_us - 1, dead.scheduled_us - 1, zone)
-            scheduled = (*earlier, *scheduled)
         claim = partial(
             job_runs.take_over,
             self.control,
@@ -188,7 +187,27 @@ class Clockwork:
             now_us=now_us,
             lease_us=now_us + RUN_LEASE_US,
         )
-        yield _Pending(self.jobs[dead.job], scheduled, claim)
+        yield _Pending(self.jobs[dead.job], occurrences(dead, schedule), claim)
+
+    def _died_before(self, dead: JobRun) -> bool:
+        """Whether a process died over this period already: a run that kills its process must not go on doing so."""
+        return job_runs.interruptions(self.control, dead.job, dead.period) > 0
+
+    def _failed(self, failed: JobRun, schedule: Schedule, now_us: int) -> Iterator[_Pending]:
+        """A run that failed is made again after a pause, before its next occurrence is due."""
+        at_us = next_try_us(failed, schedule)
+        if at_us is None or now_us < at_us:
+            return
+        claim = partial(
+            job_runs.try_again,
+            self.control,
+            failed,
+            holder=self.holder,
+            now_us=now_us,
+            lease_us=now_us + RUN_LEASE_US,
+            late=now_us - failed.scheduled_us > LATE_US,
+        )
+        yield _Pending(self.jobs[failed.job], occurrences(failed, schedule), claim)
 
     def _asked(self, schedule: Schedule, asked_us: int, now_us: int) -> _Pending:
         wish = (Due(f"asked {asked_us}", asked_us),)

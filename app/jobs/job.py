@@ -22,7 +22,7 @@ class Run:
         scheduled: every occurrence it answers for, oldest first; more than one where missed ones are caught up. A job
             whose content belongs to a period makes each of them.
         cause: the clock, or somebody who asked.
-        attempt: 2 where the first one was interrupted.
+        attempt: more than 1 where an earlier one failed or was interrupted.
         late: it began long after its time because the service was down or busy.
         lines: what it said, kept in the run log.
     """

@@ -6,10 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+import sqlalchemy as sa
 from dashboard_company import DAY_US, NOW_US, company
 from starlette.testclient import TestClient
 
-from app.control import job_runs, schedules
+from app.control import job_runs, schedules, tables
 from app.web.server import create_app
 
 if TYPE_CHECKING:
@@ -157,3 +158,12 @@ def test_a_job_that_looks_first_says_so_instead_of_never(reader: TestClient, wor
                 {"at": NOW_US - DAY_US},
             )
         assert "logs were last taken in 17 Nov 2026 12:06" in opened.get("/jobs").text
+
+
+def test_a_failed_run_of_the_clock_says_when_it_is_tried_again(workshop: Company, reader: TestClient) -> None:
+    control = workshop.deps.control
+    newest = job_runs.newest(control, job="analysis", limit=1)[0]
+    failed = {"state": "failed", "error": "The disk is full.", "ended_us": NOW_US}
+    with control.begin() as connection:
+        connection.execute(sa.update(tables.job_runs).where(tables.job_runs.c.id == newest.id).values(**failed))
+    assert "18 Nov 2026 12:08 <small>attempt 2</small>" in reader.get("/jobs").text

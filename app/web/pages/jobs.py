@@ -9,7 +9,7 @@ from app.analysis.intake import intake
 from app.control import job_runs, schedules
 from app.core.errors import UsageError
 from app.core.view import zone_info
-from app.jobs import Calendar, due, following, parse
+from app.jobs import Calendar, due, following, next_try_us, parse
 from app.web import cells
 from app.web import format as show
 from app.web.page import Content, Context, Empty, Link, Page
@@ -103,6 +103,7 @@ def _jobs_table(
     context: Context, jobs: tuple[Job, ...], standing: Mapping[str, Schedule], last: Mapping[str, JobRun]
 ) -> Table:
     taken_us = max((item.last_us for item in intake(context.session)), default=None)
+    failed = job_runs.not_made_good(context.deps.control)
     return Table(
         "jobs",
         "What runs when",
@@ -117,7 +118,7 @@ def _jobs_table(
             Column("error", "Error", width="wide"),
         ),
         tuple(
-            _job_row(context, job, standing[job.name], last.get(job.name), taken_us)
+            _job_row(context, job, standing[job.name], last.get(job.name), failed.get(job.name), taken_us)
             for job in jobs
             if job.name in standing
         ),
@@ -139,13 +140,18 @@ def _last_run(context: Context, job: Job, schedule: Schedule, last: JobRun | Non
 
 
 def _job_row(
-    context: Context, job: Job, schedule: Schedule, last: JobRun | None, taken_us: int | None
+    context: Context,
+    job: Job,
+    schedule: Schedule,
+    last: JobRun | None,
+    failed: JobRun | None,
+    taken_us: int | None,
 ) -> tuple[Cell, ...]:
     return (
         cells.text(job.title, href=context.url(PATH, keys={"job": job.name})),
         Cell(schedule.rule, _in_words(schedule.rule)),
         cells.text(schedule.zone),
-        _next(context, schedule),
+        _next(context, schedule, failed),
         _last_run(context, job, schedule, last, taken_us),
         _took(context, last),
         _state(last),
@@ -174,7 +180,7 @@ def _in_words(text: str) -> str:
     return f"Daily {at}" if rule.kind == "daily" else f"Day {rule.day} of each month {at}"
 
 
-def _next(context: Context, schedule: Schedule) -> Cell:
+def _next(context: Context, schedule: Schedule, failed: JobRun | None) -> Cell:
     """When the clock starts the job next; what is due already waits for its turn."""
     if schedule.asked_us is not None:
         return Cell(show.iso_moment(context.now_us), "now", note="asked for")
@@ -188,6 +194,10 @@ def _next(context: Context, schedule: Schedule) -> Cell:
         waiting = due(rule, schedule.covered_us, context.now_us, anchor_us=schedule.anchor_us, zone=zone)
         if waiting:
             return Cell(show.iso_moment(waiting[0].at_us), "now", note="waits for its turn")
+    again_us = None if failed is None else next_try_us(failed, schedule)
+    if failed is not None and again_us is not None:
+        at_us = max(again_us, context.now_us)
+        return Cell(show.iso_moment(at_us), show.moment(at_us, context.zone), note=f"attempt {failed.attempt + 1}")
     coming = following(rule, context.now_us, anchor_us=schedule.anchor_us, zone=zone)
     return cells.moment(coming.at_us, context.zone)
 
@@ -230,7 +240,13 @@ def _runs_table(context: Context, jobs: Mapping[str, Job], chosen: str) -> Table
             Column("missed", "Missed", "number", "How many earlier runs this one stands for", twin_only=True),
             Column("cause", "Asked by", width="tight"),
             Column("late", "Late", twin_only=True),
-            Column("attempt", "Attempt", "number", "2 where the first one was interrupted", twin_only=True),
+            Column(
+                "attempt",
+                "Attempt",
+                "number",
+                "More than 1 where an earlier one failed or was interrupted",
+                twin_only=True,
+            ),
             Column("duration_us", "Took", "number"),
             Column("state", "State", width="tight"),
             Column("error", "Error", width="mid"),
@@ -258,7 +274,12 @@ def _run_row(context: Context, jobs: Mapping[str, Job], run: JobRun) -> tuple[Ce
         Cell(run.late, "late" if run.late else ""),
         cells.count(run.attempt),
         _took(context, run),
-        Cell(run.state, STATES[run.state], note="second attempt" if run.attempt > 1 else "", tone=_state(run).tone),
+        Cell(
+            run.state,
+            STATES[run.state],
+            note=f"attempt {run.attempt}" if run.attempt > 1 else "",
+            tone=_state(run).tone,
+        ),
         _error(run),
         Cell(run.lines, said[:LINES_SHOWN] + ("…" if len(said) > LINES_SHOWN else ""), tone="muted"),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from app.control import outbox
+from app.control import budgets, outbox
 from app.web import cells
 from app.web import format as show
 from app.web.page import Content, Context, Empty, Link, Page
@@ -92,7 +92,7 @@ def _archive(context: Context) -> Table:
         "Archive",
         (
             Column("made", "Made", width="tight"),
-            Column("week", "Week", width="tight"),
+            Column("week", "About", width="tight"),
             Column("late", "Late", twin_only=True),
             Column("to", "To", width="tight"),
             Column("state", "State", width="tight"),
@@ -115,7 +115,7 @@ def _row(context: Context, letter: Letter) -> tuple[Cell, ...]:
     made = letter.subject is not None
     return (
         cells.moment(letter.created_us, context.zone),
-        Cell(letter.period, letter.period, note="late: the service did not run" if letter.is_late else ""),
+        Cell(letter.period, letter.period, note=_note(letter)),
         Cell(letter.is_late, ""),
         Cell(letter.recipient or None, letter.recipient or "the archive only"),
         Cell(letter.state, STATES[letter.state], note="asked for" if asked else "", tone=tone),
@@ -124,6 +124,12 @@ def _row(context: Context, letter: Letter) -> tuple[Cell, ...]:
         cells.text(letter.subject, href=f"{PATH}/mail/{letter.id}.eml" if made else ""),
         Cell(letter.error, letter.error or "", tone=tone),
     )
+
+
+def _note(letter: Letter) -> str:
+    if letter.report == budgets.REPORT:
+        return "budget alert"
+    return "late: the service did not run" if letter.is_late else ""
 
 
 PAGE = Page(
