@@ -210,6 +210,20 @@ def test_an_embedding_has_no_answer_tokens(one):
     assert (event.operation, event.tok_input, event.tok_output) == ("embedding", 7, None)
 
 
+def test_an_explicit_cache_is_read_once_and_rented_to_its_end(one):
+    cache = {
+        "name": "cachedContents/abc",
+        "model": "models/gemini-2.5-pro",
+        "createTime": "2026-03-02T10:00:00Z",
+        "expireTime": "2026-03-02T12:30:00Z",
+        "usageMetadata": {"totalTokenCount": 200_000},
+    }
+    event = one({"request": {"contents": REQUEST["contents"]}, "response": cache})
+    assert (event.operation, event.model, event.source_record) == ("cache", "gemini-2.5-pro", "cachedContents/abc")
+    assert (event.tok_input, event.units) == (200_000, {"cache_storage": 0.5})
+    assert one({**cache, "expireTime": None}).units is None
+
+
 COUNT = st.integers(0, 10**7)
 SPLIT = st.fixed_dictionaries({"text": COUNT, "audio": COUNT, "image": COUNT})
 
