@@ -25,7 +25,7 @@ def next_try_us(failed: JobRun, schedule: Schedule) -> int | None:
     """When the newest run of a job is made again, None where it is not: microseconds UTC."""
     if failed.state != "failed" or failed.cause != "clock" or failed.ended_us is None or not schedule.enabled:
         return None
-    if failed.attempt > len(PAUSES_US) or failed.scheduled_us < schedule.anchor_us:
+    if failed.attempt > len(PAUSES_US) or failed.scheduled_us <= schedule.anchor_us:
         return None  # every pause is used up, or the schedule was set anew since
     try:
         rule, zone = parse(schedule.rule), zone_info(schedule.zone)
