@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Final
 from app.core.errors import UsageError
 from ingest.connectors import (
     anthropic_bills,
+    azure_blobs,
     folder,
+    gcs,
     helicone,
     langfuse,
     litellm,
@@ -30,6 +32,8 @@ CONNECTORS: Final[tuple[Connector, ...]] = (
     langfuse.CONNECTOR,
     helicone.CONNECTOR,
     s3.CONNECTOR,
+    gcs.CONNECTOR,
+    azure_blobs.CONNECTOR,
     openai_bills.CONNECTOR,
     anthropic_bills.CONNECTOR,
     openrouter_activity.CONNECTOR,

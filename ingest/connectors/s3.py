@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-import socket
 from typing import TYPE_CHECKING, Any, Final
 
-from app.core.errors import ForbiddenError, HalveError, InputError, UsageError
+from app.core.errors import ForbiddenError, InputError, UsageError
 from ingest.connectors.connector import Batch, Connector, Errand, Option
 from ingest.connectors.object_store import OPTIONS, Listed, Place, patiently, pull_objects
 from ingest.connectors.outbound import checked_address
@@ -16,8 +14,6 @@ from ingest.connectors.secret_reference import read_secret
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
-
-    from ingest.connectors.outbound import Guard
 
 REGION: Final = "us-east-1"
 PAGE_KEYS: Final = 1_000
@@ -50,6 +46,8 @@ class _Bucket:
     def __init__(self, errand: Errand, place: Place) -> None:
         try:
             from s3fs import S3FileSystem
+
+            from ingest.connectors.checked_resolver import CheckedResolver
         except ImportError as error:
             raise UsageError("A source of kind s3 needs the extra `s3`: pip install 'halve[s3]'.") from error
         options = errand.options
@@ -71,7 +69,7 @@ class _Bucket:
                 "connect_timeout": 10,
                 "read_timeout": 60,
                 "retries": {"max_attempts": 1, "mode": "standard"},  # pauses are ours
-                "connector_args": {"resolver": _resolver(errand.guard)},
+                "connector_args": {"resolver": CheckedResolver(errand.guard)},
                 "proxies": {},
             },
             skip_instance_cache=True,
@@ -117,6 +115,8 @@ class _Bucket:
     def _ask(self, work: Callable[[], Any]) -> Any:
         from botocore.exceptions import BotoCoreError, HTTPClientError
 
+        from ingest.connectors.checked_resolver import raise_own
+
         def tried() -> Any:
             try:
                 return work()
@@ -127,47 +127,10 @@ class _Bucket:
             except FileNotFoundError as error:
                 raise InputError(f"{self._host} has no bucket {self._place.bucket}. Check its name.") from error
             except (OSError, HTTPClientError) as error:
-                _raise_own(error)
+                raise_own(error)
                 raise
 
         return patiently(self._errand, self._host, tried, (OSError, BotoCoreError))
-
-
-def _raise_own(error: BaseException | None) -> None:
-    """Raise what our guard said, from under what libraries made of it."""
-    while error is not None:
-        if isinstance(error, HalveError):
-            raise error
-        error = error.__cause__ or error.__context__
-
-
-def _resolver(guard: Guard) -> Any:
-    """Names as this machine resolves them, each address checked before a connection is made to it."""
-    from aiohttp.abc import AbstractResolver, ResolveResult
-
-    class Checked(AbstractResolver):
-        async def resolve(
-            self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
-        ) -> list[ResolveResult]:
-            found = await asyncio.to_thread(socket.getaddrinfo, host, port, family, socket.SOCK_STREAM)
-            for entry in found:
-                guard(host, str(entry[4][0]))
-            return [
-                ResolveResult(
-                    hostname=host,
-                    host=str(entry[4][0]),
-                    port=port,
-                    family=entry[0],
-                    proto=entry[2],
-                    flags=socket.AI_NUMERICHOST,
-                )
-                for entry in found
-            ]
-
-        async def close(self) -> None:
-            pass
-
-    return Checked()
 
 
 CONNECTOR: Final = Connector(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
+from typing import Any
 
 from app.core.errors import UsageError
 
@@ -26,6 +28,23 @@ def read_secret(reference: str) -> str:
     if not secret.isascii() or not secret.isprintable():
         raise UsageError(f"The secret behind {reference} has characters that no token has. Check for a stray line.")
     return secret
+
+
+def read_secret_document(reference: str) -> Any:
+    """The JSON document behind a reference, such as the key file of a service account; for use at once.
+
+    Raises:
+        UsageError: the reference has another form, or no JSON stands behind it. The message never holds the secret.
+    """
+    kind, _, name = reference.partition(":")
+    text = _first_line(Path(name)) if kind == "file" and name else read_secret(reference)
+    try:
+        return json.loads(text)
+    except ValueError:
+        # Without a cause: the error would show the text.
+        raise UsageError(
+            f"Behind {reference} stands no JSON document. Name the key file as it was given out."
+        ) from None
 
 
 def _first_line(path: Path) -> str:

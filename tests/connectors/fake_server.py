@@ -36,14 +36,14 @@ class FakeServer:
     """Answers with `speak` while the context is open.
 
     Attributes:
-        speak: the protocol: (status, document) of a request.
+        speak: the protocol: (status, document) of a request, or a whole reply.
         answers: replies given instead of the next ones.
         before: called with the number of the request, 1, 2, ..., before `speak` answers it.
         twist: changes the body of an answer, given the number of the request.
         asked: every request that `speak` answered.
     """
 
-    speak: Callable[[Asked], tuple[int, Any]]
+    speak: Callable[[Asked], tuple[int, Any] | Reply]
     answers: deque[Reply] = field(default_factory=deque)
     before: Callable[[int], None] = lambda number: None
     twist: Callable[[int, bytes], bytes] = lambda number, body: body
@@ -69,6 +69,7 @@ class FakeServer:
                 status, headers, answer = fake._reply(self.command, self.path, dict(self.headers), body)
                 self._send(status, headers, answer)
 
+            do_HEAD = do_GET  # noqa: N815
             do_POST = do_GET  # noqa: N815 - the name that the standard library calls
 
             def _send(self, status: int, headers: dict[str, str], answer: bytes) -> None:
@@ -103,7 +104,7 @@ class FakeServer:
 
     def _reply(self, method: str, target: str, headers: dict[str, str], body: bytes) -> Reply:
         url = urlsplit(target)
-        document = json.loads(body) if body else None
+        document = json.loads(body) if body[:1] == b"{" else body.decode()
         lower = {name.lower(): value for name, value in headers.items()}
         asked = Asked(method, url.path, parse_qs(url.query), lower, document)
         if self.answers:
@@ -111,5 +112,7 @@ class FakeServer:
         self.asked.append(asked)
         number = len(self.asked)
         self.before(number)
-        status, answer = self.speak(asked)
-        return status, {}, self.twist(number, json.dumps(answer).encode())
+        spoken = self.speak(asked)
+        if len(spoken) == 3:
+            return spoken
+        return spoken[0], {}, self.twist(number, json.dumps(spoken[1]).encode())

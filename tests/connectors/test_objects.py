@@ -180,7 +180,7 @@ def test_a_name_that_resolves_to_a_forbidden_address_is_not_connected_to(
 
     def changing(host: str, address: str) -> None:
         asked.append(address)
-        if len(asked) > 2:
+        if len(asked) > beforehand:
             raise ForbiddenError(f"{host} is not an allowed host any more.")
 
     local = server.replace("127.0.0.1", "localhost")
