@@ -19,11 +19,12 @@ from app.pricing.rules import RuleIndex
 from app.pricing.timetable import rows_for
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from decimal import Decimal
     from pathlib import Path
 
     from app.pricing.context import Context
+    from app.pricing.fees import Fee
     from app.pricing.listprices import ListModel
     from app.pricing.rates import RateRow
     from app.pricing.rules import Overlay, Rule
@@ -68,10 +69,10 @@ class PriceBook:
         Raises:
             InputError: the user's file is wrong; the message names line and field.
         """
-        key, cached, own = compiling.read_sources(cache_dir, user_file, imported)
+        key, cached, own, fees = compiling.read_sources(cache_dir, user_file, imported)
         if cached is not None:
             return cls.of(cached)
-        book = cls.of(compiling.fresh_sources(own, imported))
+        book = cls.of(compiling.fresh_sources(own, imported, fees))
         if cache_dir is not None:
             compiling.store(cache_dir, key, book.sources)
         return book
@@ -109,6 +110,11 @@ class PriceBook:
     def own_terms(self) -> bool:
         """Whether the user gave rates or discounts, so that contract and list prices differ."""
         return bool(self._own_rules)
+
+    @property
+    def fees(self) -> Sequence[Fee]:
+        """Fixed fees of the user's file, in its order."""
+        return self.sources.fees
 
     @property
     def list_source(self) -> str:
@@ -160,7 +166,7 @@ class PriceBook:
         match = self._found[key]
         if match is None:
             return None
-        resolved = self._with_terms(match, ctx_of.parse(ctx), account)
+        resolved = self._with_terms(match, {**dict(match.ctx), **ctx_of.parse(ctx)}, account)
         for row in self._rows_of(match.provider, match.price_provider, match.price_model, resolved.ctx):
             if row.holds(at_us, prompt_tokens):
                 return Rate(row.price_row, row.rates, row.source, row.status)
@@ -209,7 +215,7 @@ class PriceBook:
             return []
         rows: list[RateRow] = []
         for context in self._known_contexts(match.price_provider, match.price_model):
-            resolved = self._with_terms(match, context, None)
+            resolved = self._with_terms(match, {**dict(match.ctx), **context}, None)
             rows += self._rows_of(match.provider, match.price_provider, match.price_model, resolved.ctx)
         return rows
 
@@ -218,7 +224,7 @@ class PriceBook:
         match = self.matcher.find(provider, model)
         if match is None:
             return None, []
-        context = self._with_terms(match, ctx_of.parse(ctx), None).list_ctx
+        context = self._with_terms(match, {**dict(match.ctx), **ctx_of.parse(ctx)}, None).list_ctx
         return match, self._rows_of(match.provider, match.price_provider, match.price_model, context)
 
     def model_names(self) -> list[str]:
@@ -243,7 +249,7 @@ class PriceBook:
                 None,
                 None,
             )
-        resolved = self._with_terms(match, context, account or None)
+        resolved = self._with_terms(match, {**dict(match.ctx), **context}, account or None)
         ctx, list_ctx = ctx_of.text(resolved.ctx), ctx_of.text(resolved.list_ctx)
         rows = self._rows_of(match.provider, match.price_provider, match.price_model, resolved.ctx)
         any_us, any_prompt = _anywhere(rows)

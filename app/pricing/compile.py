@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from app.pricing import listprices, pricefile, rules
+from app.pricing.fees import Fee
 from app.pricing.listprices import PriceList
 from app.pricing.rules import Overlay
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from app.pricing.rates import RateRow
 
@@ -34,24 +35,28 @@ class Sources(msgspec.Struct, frozen=True):
     price_list: PriceList
     overlay: Overlay
     own: Overlay
+    fees: list[Fee] = msgspec.field(default_factory=list)
 
 
 def read_sources(
     cache_dir: Path | None, user_file: Path | None, imported: Path | None = None
-) -> tuple[str, Sources | None, Overlay]:
-    """The cache key, the cached sources if there are any, and the user's rules (always read, so errors are told)."""
+) -> tuple[str, Sources | None, Overlay, list[Fee]]:
+    """The cache key, the cached sources if any, and the user's rules and fees (always read, so errors are told)."""
     own_bytes = b"" if user_file is None else pricefile.read_file(user_file)
     own = Overlay() if user_file is None else pricefile.parse(user_file.name, own_bytes, "contract")
+    fees = [] if user_file is None else pricefile.fees(user_file.name, own_bytes)
     ours = [content for _, content in pricefile.bundled()]
     taken = b"" if imported is None else pricefile.read_file(imported)
     digest = blake2b(digest_size=12)
     for part in (str(REVISION).encode(), listprices.library_version().encode(), *ours, taken, own_bytes):
         digest.update(len(part).to_bytes(8, "big") + part)
     key = digest.hexdigest()
-    return key, None if cache_dir is None else _cached(cache_dir, key), own
+    return key, None if cache_dir is None else _cached(cache_dir, key), own, fees
 
 
-def fresh_sources(own: Overlay, imported: Path | None = None, *, history: bool = True) -> Sources:
+def fresh_sources(
+    own: Overlay, imported: Path | None = None, fees: Sequence[Fee] = (), *, history: bool = True
+) -> Sources:
     """Sources read from the library, our rules and imported ones; the version is filled in by the book.
 
     Imported rules come last: they were taken on purpose. Without `history` only the overlay of corrections is read.
@@ -59,7 +64,7 @@ def fresh_sources(own: Overlay, imported: Path | None = None, *, history: bool =
     parts = [pricefile.parse(name, content, "list") for name, content in pricefile.bundled()[0 if history else 1 :]]
     if imported is not None:
         parts.append(pricefile.parse(imported.name, pricefile.read_file(imported), "list"))
-    return Sources(version="", price_list=listprices.read(), overlay=rules.merged(parts), own=own)
+    return Sources(version="", price_list=listprices.read(), overlay=rules.merged(parts), own=own, fees=[*fees])
 
 
 def store(cache_dir: Path, key: str, sources: Sources) -> None:

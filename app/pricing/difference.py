@@ -82,7 +82,11 @@ def _item(book: PriceBook, row: TableRow, as_of_us: int) -> Item:
     at_us = moment_of(row, as_of_us)
     current = [one for one in known if one.valid_from_us <= at_us < one.valid_to_us]
     changes = changed_rates(row, current)
-    reason = _wrong_unit(row, changes) or (changes and _reason(book, row, match, current)) or ""
+    free = not any(rate for steps in row.prices.values() for _, rate in steps)
+    if free and (changes or not current):
+        reason = "a price of zero: say so in your own price file if it is free"
+    else:
+        reason = _wrong_unit(row, changes) or (changes and _reason(book, row, match, current)) or ""
     kind: Kind = "held" if reason else "same" if not changes else "changed" if current else "added"
     price_row = current[0].price_row if current else None
     return Item(kind, row, match, _target(book, row, match), changes, price_row, reason)
@@ -90,8 +94,6 @@ def _item(book: PriceBook, row: TableRow, as_of_us: int) -> Item:
 
 def _reason(book: PriceBook, row: TableRow, match: Match | None, current: Sequence[RateRow]) -> str:
     """Why a rate that differs is no rate to take over; empty where it is one."""
-    if not any(rate for steps in row.prices.values() for _, rate in steps):
-        return "a price of zero: say so in your own price file if it is free"
     whole_week = (0, MINUTES_A_DAY, 0, 6)
     if any((one.minute_from, one.minute_to, one.weekday_from, one.weekday_to) != whole_week for one in current):
         return "the book's price depends on the hour, the table's does not"

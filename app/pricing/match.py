@@ -46,6 +46,7 @@ _ROUTES: Final = ("models/", "converse/", "invoke/", "converse_like/", "response
 class Match:
     """What a name means: `provider` served it, `price_provider`/`price_model` price it, `rule` says how it was found.
 
+    `ctx` is what the name itself says about the price, such as the type of an Azure deployment.
     `own` is False where the serving provider has no price list entry and passes on another provider's price.
     """
 
@@ -54,6 +55,7 @@ class Match:
     price_model: str
     own: bool
     rule: str
+    ctx: tuple[tuple[str, str], ...] = ()
 
 
 class Matcher:
@@ -140,6 +142,7 @@ class Matcher:
             found.price_model,
             own=provider in (None, found.price_provider),
             rule="alias",
+            ctx=tuple(sorted(alias.ctx.items())),
         )
 
     def _forms(self, provider: str | None, name: str) -> Iterator[tuple[str | None, str]]:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 import yaml
 
 from app.core.errors import InputError
+from app.pricing.currency import exchange, in_usd
+from app.pricing.fees import Fee, fee
 from app.pricing.rates import DAY_US, FOREVER_US
 from app.pricing.rules import Alias, Entry, Layer, Overlay, Rule, alias, overlay_from_rows, rule
 
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_SECTIONS: Final = ("rates", "discounts", "aliases", "providers", "calendars", "confirmed_to")
+_SECTIONS: Final = ("currencies", "fees", "rates", "discounts", "aliases", "providers", "calendars", "confirmed_to")
 
 
 def bundled() -> list[tuple[str, bytes]]:
@@ -71,7 +73,20 @@ def _parse_csv(name: str, text: str, layer: Layer) -> Overlay:
     return Overlay(rules=rules, aliases=aliases)
 
 
-def _parse_yaml(name: str, text: str, layer: Layer) -> Overlay:
+def fees(name: str, content: bytes) -> list[Fee]:
+    """The fixed fees of a file that `parse` could read; a CSV has none.
+
+    Raises:
+        InputError: naming file, line and field.
+    """
+    if name.lower().endswith(".csv"):
+        return []
+    sections = _sections(name, content.decode("utf-8-sig"))
+    exchanges = [exchange(entry) for entry in _entries(name, sections, "currencies")]
+    return [fee(entry, exchanges) for entry in _entries(name, sections, "fees")]
+
+
+def _sections(name: str, text: str) -> dict[str, Any]:
     try:
         root = yaml.compose(text, Loader=_LOADER)
     except yaml.YAMLError as error:
@@ -79,7 +94,7 @@ def _parse_yaml(name: str, text: str, layer: Layer) -> Overlay:
         line = f", line {mark.line + 1}" if mark is not None else ""
         raise InputError(f"{name}{line}: no valid YAML ({getattr(error, 'problem', error)}).") from error
     if root is None:
-        return Overlay()
+        return {}
     if not isinstance(root, yaml.MappingNode):
         raise InputError(f"{name}, line 1: a price file is a mapping of {', '.join(_SECTIONS)}.")
     sections = {str(key.value): node for key, node in root.value}
@@ -89,15 +104,20 @@ def _parse_yaml(name: str, text: str, layer: Layer) -> Overlay:
                 f"{name}, line {node.start_mark.line + 1}: unknown section {key.value!r}; "
                 f"known are {', '.join(_SECTIONS)}."
             )
+    return sections
+
+
+def _parse_yaml(name: str, text: str, layer: Layer) -> Overlay:
+    sections = _sections(name, text)
     calendars = {
         str(key.value): tuple(_day(name, day) for day in _value(dict(_pairs(calendar))["days"]))
         for key, calendar in _pairs_nodes(sections.get("calendars"))
     }
     confirmed = sections.get("confirmed_to")
+    exchanges = [exchange(entry) for entry in _entries(name, sections, "currencies")]
+    entries = [entry for part in ("rates", "discounts") for entry in _entries(name, sections, part)]
     return Overlay(
-        rules=[
-            rule(entry, layer, calendars) for part in ("rates", "discounts") for entry in _entries(name, sections, part)
-        ],
+        rules=[part for entry in entries for part in in_usd(rule(entry, layer, calendars), entry, exchanges)],
         aliases=[alias(entry) for entry in _entries(name, sections, "aliases")],
         providers={
             str(key.value).lower(): str(node.value).lower() for key, node in _pairs_nodes(sections.get("providers"))

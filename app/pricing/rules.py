@@ -29,7 +29,7 @@ _DAYS: Final = {"mon": 0, "tue": 1, "wed": 2, "thu": 3, "fri": 4, "sat": 5, "sun
 _EPOCH_ORDINAL: Final = 719_163
 _PLAIN: Final = {
     "op", "provider", "model", "account", "ctx", "from", "to", "minutes", "weekdays", "except", "tiers", "factor",
-    "factors", "of", "source", "status", "note", "alias_of",
+    "factors", "percent", "of", "currency", "source", "status", "note", "alias_of",
 }  # fmt: skip
 FIELDS: Final = _PLAIN | set(PRICED_CLASSES) | set(FEES)
 
@@ -58,6 +58,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     prices: Prices = msgspec.field(default_factory=dict)
     factors: dict[str, Decimal] = msgspec.field(default_factory=dict)
     of: str = "input"
+    currency: str = "USD"
     source: str = ""
     status: str = "confirmed"
     where: str = ""
@@ -105,16 +106,20 @@ class RuleIndex(msgspec.Struct, frozen=True):
 
 
 class Alias(msgspec.Struct, frozen=True):
-    """Another name of a model: `name` at `provider` (None: anywhere) is `model` at `to_provider` (None: the same)."""
+    """Another name of a model: `name` at `provider` (None: anywhere) is `model` at `to_provider` (None: the same).
+
+    `ctx` is what the name says about the price beside the model: the type of an Azure deployment, its data zone.
+    """
 
     provider: str | None
     name: str
     to_provider: str | None
     model: str
+    ctx: dict[str, str] = msgspec.field(default_factory=dict)
 
 
 class Overlay(msgspec.Struct, frozen=True):
-    """Everything one file of rules says."""
+    """The rates and names that one file gives; rates are in USD."""
 
     rules: list[Rule] = msgspec.field(default_factory=list)
     aliases: list[Alias] = msgspec.field(default_factory=list)
@@ -191,12 +196,19 @@ def overlay_from_rows(rows: Iterable[Mapping[str, Any]], *, layer: Layer = "cont
         entry = Entry({key: value for key, value in row.items() if value not in (None, "")}, f"{name}, row {number}")
         if entry.values.get("alias_of"):
             aliases.append(_alias(entry, "model", "alias_of"))
-        else:
-            rules.append(rule(entry, layer, {}))
+            continue
+        found = rule(entry, layer, {})
+        if found.currency != "USD":
+            raise entry.fail("currency", "rows have no exchange rates; write a YAML file with `currencies`")
+        rules.append(found)
     return Overlay(rules=rules, aliases=aliases)
 
 
 def _alias(entry: Entry, name_field: str, target_field: str) -> Alias:
+    known = {"provider", "ctx", "note", "source", name_field, target_field}
+    for field in entry.values:
+        if field not in known and entry.values[field] not in (None, ""):
+            raise entry.fail(str(field), f"is unknown in an alias; known fields are {', '.join(sorted(known))}")
     name, target = entry.text(name_field), entry.text(target_field)
     if name is None or target is None:
         missing = name_field if name is None else target_field
@@ -210,6 +222,7 @@ def _alias(entry: Entry, name_field: str, target_field: str) -> Alias:
         name=name.lower(),
         to_provider=to_provider.lower() or None,
         model=model.lower(),
+        ctx=_context(entry, "set") or {},
     )
 
 
@@ -257,6 +270,7 @@ def rule(entry: Entry, layer: Layer, calendars: Mapping[str, tuple[int, ...]]) -
         prices=prices,
         factors=factors,
         of=entry.text("of") or "input",
+        currency=(entry.text("currency") or "USD").upper(),
         source=entry.text("source") or entry.where,
         status=status,
         where=entry.where,
@@ -314,6 +328,11 @@ def _factors(entry: Entry) -> dict[str, Decimal]:
         if name not in PRICED_CLASSES:
             raise entry.fail("factors", f"{name!r} is no token class ({', '.join(PRICED_CLASSES)})")
     found = {str(name): entry.number("factors", value) for name, value in factors.items()}
+    if "percent" in entry.values:
+        percent = entry.number("percent", entry.values["percent"])
+        if percent > 100 or "factor" in entry.values:
+            raise entry.fail("percent", "is a discount of 0 to 100 per cent, in place of a factor")
+        found["*"] = 1 - percent / 100
     if "factor" in entry.values:
         found["*"] = entry.number("factor", entry.values["factor"])
     return found
