@@ -1,0 +1,66 @@
+-- One row a charge of the span: the lines of {lines} (export.classes) of {requests} by everything that names a charge.
+-- {listed} are the lines of those requests that cost another amount at list. Columns: provider, account, model_id, region,
+-- class, price_row, price_book, cost_state, source, billing, service_tier, is_batch, operation, feature, team,
+-- environment, confidence (of the price row: confirmed, estimated; NULL where none is at hand), requests, tokens, rate,
+-- list_rate (USD a token), cost_usd, list_usd, billed_usd (0 where the source is known not to be billed by the request,
+-- NULL where nobody said). Unknown is NULL.
+WITH billing_of AS (
+    SELECT source AS billed_source, max(billing) AS billing FROM sources GROUP BY source
+),
+
+joined AS (
+    SELECT
+        coalesce(l.request_key, n.request_key) AS request_key,
+        coalesce(l.class, n.class) AS class,
+        coalesce(l.tokens, n.tokens) AS tokens,
+        l.cost_pusd, l.rate, n.cost_pusd AS listed_pusd, n.rate AS listed_rate
+    FROM {lines} AS l
+    FULL OUTER JOIN {listed} AS n ON n.request_key = l.request_key AND n.class = l.class
+),
+
+charged AS (
+    SELECT
+        r.provider, r.account, coalesce(r.model_id, r.model) AS model_id, r.region, j.class, r.price_row, r.price_book,
+        r.cost_state, r.source, coalesce(b.billing, 'unknown') AS billing, r.service_tier, r.is_batch, r.operation,
+        r.feature, r.team, r.environment, p.status AS confidence,
+        j.tokens, j.rate, j.cost_pusd,
+        CASE WHEN r.cost_list_pusd <> r.cost_pusd THEN j.listed_rate ELSE j.rate END AS list_rate,
+        CASE
+            WHEN r.cost_list_pusd <> r.cost_pusd THEN j.listed_pusd
+            WHEN r.cost_list_pusd IS NOT NULL THEN j.cost_pusd
+        END AS list_pusd
+    FROM joined AS j
+    INNER JOIN {requests} AS r ON r.request_key = j.request_key
+    LEFT JOIN billing_of AS b ON b.billed_source = r.source
+    LEFT JOIN price_rates AS p ON p.book = r.price_book AND p.price_row = r.price_row
+),
+
+summed AS (
+    SELECT
+        provider, account, model_id, region, class, price_row, price_book, cost_state, source, billing, service_tier,
+        is_batch, operation, feature, team, environment, confidence, rate, list_rate,
+        count(*) AS requests,
+        cast(sum(cast(tokens AS DECIMAL(38, 0))) AS BIGINT) AS tokens,
+        cast(sum(cast(cost_pusd AS DECIMAL(38, 0))) AS DECIMAL(25, 0)) AS cost_pusd,
+        cast(sum(cast(list_pusd AS DECIMAL(38, 0))) AS DECIMAL(25, 0)) AS list_pusd
+    FROM charged
+    GROUP BY
+        provider, account, model_id, region, class, price_row, price_book, cost_state, source, billing, service_tier,
+        is_batch, operation, feature, team, environment, confidence, rate, list_rate
+)
+
+SELECT
+    provider, account, model_id, region, class, price_row, price_book, cost_state, source, billing, service_tier,
+    is_batch, operation, feature, team, environment, confidence, requests, tokens,
+    rate * cast('0.000000000001' AS DECIMAL(13, 12)) AS rate,
+    list_rate * cast('0.000000000001' AS DECIMAL(13, 12)) AS list_rate,
+    cost_pusd * cast('0.000000000001' AS DECIMAL(13, 12)) AS cost_usd,
+    list_pusd * cast('0.000000000001' AS DECIMAL(13, 12)) AS list_usd,
+    CASE
+        WHEN billing = 'api' THEN cost_pusd * cast('0.000000000001' AS DECIMAL(13, 12))
+        WHEN billing <> 'unknown' THEN cast(0 AS DECIMAL(38, 12))
+    END AS billed_usd
+FROM summed
+ORDER BY
+    provider, account, model_id, feature, team, environment, class, region, price_row, price_book, cost_state, source,
+    service_tier, is_batch, operation, rate, list_rate
