@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from app.core.usage import Part, Rejected, UsageEvent
-from ingest.formats.azure_names import account_of, place_of
+from ingest.formats.azure_names import account_of, entries, place_of
 from ingest.formats.fields import compact, count, decoded_text, integer, text
 from ingest.formats.format import Format
 from ingest.formats.prompts import message_parts
@@ -25,8 +25,7 @@ Place = TypeVar("Place")
 
 
 def detect(record: Any) -> float:
-    first = record[0] if type(record) is list and record else record
-    row = _row(first)
+    row = _row(next(iter(entries(record)), None))
     if row is None:
         return 0.0
     named = "gatewayllmlog" in "".join(str(row.get(name)).lower() for name in ("type", "category", "operationname"))
@@ -49,11 +48,19 @@ def gather(records: Iterable[tuple[Place, Any]]) -> Iterator[tuple[Place, Any]]:
 
 
 def parse(record: Any, _origin: Origin) -> Iterator[UsageEvent | Rejected]:
-    """The call of one row, or of the rows that belong together."""
-    rows = [row for one in (record if type(record) is list else [record]) if (row := _row(one)) is not None]
-    if not rows:
-        yield Rejected("no row of ApiManagementGatewayLlmLog: it has no DeploymentName or ModelName with token counts")
-        return
+    """The calls of one row, or of several: those of one request are one call."""
+    calls: dict[str | int, list[dict[str, Any]]] = {}
+    for place, entry in enumerate(entries(record)):
+        row = _row(entry)
+        if row is None:
+            yield Rejected("no row of ApiManagementGatewayLlmLog: no DeploymentName or ModelName with token counts")
+        else:
+            calls.setdefault(text(row.get("requestid")) or place, []).append(row)
+    for rows in calls.values():
+        yield _call(rows)
+
+
+def _call(rows: list[dict[str, Any]]) -> UsageEvent:
     warnings: list[str] = []
     rows.sort(key=lambda row: integer(row.get("sequencenumber")) or 0)
     event = UsageEvent(provider="azure")
@@ -63,7 +70,7 @@ def parse(record: Any, _origin: Origin) -> Iterator[UsageEvent | Rejected]:
     said = _messages(rows, "responsemessages")
     event.output = "".join(part.text for part in said) or None if said is not None else None
     event.warnings = warnings or None
-    yield event
+    return event
 
 
 def _row(record: Any) -> dict[str, Any] | None:

@@ -10,6 +10,12 @@ from ingest.formats.fields import text
 _RESOURCE: Final = re.compile(r"/(?:accounts|service|workspaces)/([^/]+)", re.IGNORECASE)
 
 
+def entries(record: Any) -> list[Any]:
+    """The entries of a record: those that Event Hubs puts under `records`, of a list, or the record itself."""
+    inner = record.get("records") if type(record) is dict else record
+    return inner if type(inner) is list else [record]
+
+
 def account_of(resource_id: Any) -> str | None:
     """The name of the resource that a full id names, in lower case: Azure writes ids in any case."""
     whole = text(resource_id)

@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from app.core.usage import Rejected, UsageEvent
-from ingest.formats.azure_names import account_of, place_of
+from ingest.formats.azure_names import account_of, entries, place_of
 from ingest.formats.dressing import set_http_error
 from ingest.formats.envelope import Exchange
 from ingest.formats.exchanges import event_of
@@ -39,6 +39,7 @@ _OPERATIONS: Final = {
 
 
 def detect(record: Any) -> float:
+    record = next(iter(entries(record)), None)
     if type(record) is not dict or not _is_azure(record):
         return 0.0
     properties = table(record.get("properties"))
@@ -47,21 +48,24 @@ def detect(record: Any) -> float:
 
 
 def parse(record: Any, _origin: Origin) -> Iterator[UsageEvent | Rejected]:
-    """The call of one record; audit and trace records are no calls."""
+    """The call of one record, or those of a list of them; audit and trace records are no calls."""
+    for entry in entries(record):
+        yield _call(entry)
+
+
+def _call(record: Any) -> UsageEvent | Rejected:
     if type(record) is not dict or not _is_azure(record):
-        yield Rejected("no Azure OpenAI diagnostic record: it names no Cognitive Services resource")
-        return
+        return Rejected("no Azure OpenAI diagnostic record: it names no Cognitive Services resource")
     properties = table(record.get("properties"))
     if str(record.get("category")).lower() in _NO_CALLS:
-        yield Rejected(f"a record of the category {record['category']} is no call", benign=True)
-        return
+        return Rejected(f"a record of the category {record['category']} is no call", benign=True)
     request, response = _bodies(record, properties)
     item = event_of(Exchange(request, response, None, {})) if request or response else UsageEvent()
     if type(item) is UsageEvent:
         warnings = list(item.warnings or [])
         _read_call(record, properties, item, warnings)
         item.warnings = warnings or None
-    yield item
+    return item
 
 
 def _is_azure(record: dict[str, Any]) -> bool:

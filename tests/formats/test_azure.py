@@ -82,6 +82,13 @@ def test_a_storage_accounts_form_reads_as_the_tables(one):
         assert getattr(event, name) == getattr(plain, name), name
 
 
+def test_event_hubs_wraps_several_entries_in_one_record(read):
+    first, second = read({"records": [row(), row(SequenceNumber=1), row(RequestId="r-2")]})
+    assert (first.source_record, second.source_record) == ("r-1", "r-2")
+    call, audit = read({"records": [diagnostic(response=BODY), diagnostic(category="Audit")]})
+    assert (call.tok_input, audit.benign) == (3000, True)
+
+
 def test_only_so_many_requests_are_held_back():
     given = [(line, row(RequestId=f"r-{line}")) for line in range(azure_apim_llm_log.MAX_OPEN + 10)]
     seen = iter(given)
