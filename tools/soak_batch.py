@@ -16,6 +16,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections import Counter
 from pathlib import Path
@@ -233,6 +234,66 @@ if __name__ == "__main__":
 """
 
 
+class Watched:
+    """The memory of a process and everything that it started, sampled while it runs.
+
+    PSS counts a page that several processes share once over all of them, so its sum is what the machine gives.
+    """
+
+    EVERY_S = 0.1
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self.peak_mb, self.at_peak = 0.0, dict[str, float]()
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._watch)
+
+    def __enter__(self) -> Watched:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        self._stop.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        while not self._stop.wait(self.EVERY_S):
+            found = {f"{name} {pid}": pss for pid in tree(self.pid) if (pss := pss_mb(pid)) for name in [name_of(pid)]}
+            if sum(found.values()) > self.peak_mb:
+                self.peak_mb, self.at_peak = sum(found.values()), found
+
+
+def tree(pid: int) -> list[int]:
+    """A process and all below it."""
+    found = [pid]
+    for one in found:
+        for listed in Path(f"/proc/{one}/task").glob("*/children"):
+            try:
+                found += map(int, listed.read_text().split())
+            except OSError:
+                continue  # it ended meanwhile
+    return found
+
+
+def pss_mb(pid: int) -> float:
+    """Proportional set size of a process in MB; 0 where it has ended."""
+    try:
+        rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
+    except OSError:
+        return 0.0
+    return sum(int(line.split()[1]) for line in rollup.splitlines() if line.startswith("Pss:")) / 1024
+
+
+def name_of(pid: int) -> str:
+    try:
+        words = Path(f"/proc/{pid}/cmdline").read_text().split("\0")
+    except OSError:
+        return "ended"
+    if "--multiprocessing-fork" in words:
+        return "worker"
+    return "tracker" if "resource_tracker" in " ".join(words) else "halve"
+
+
 def volume(items: int, size: int, folder: Path) -> dict[str, Any]:
     """One job of so many items of about `size` bytes, to the end; time, CPU and memory of Halve alone."""
     for name, text in (("peer.py", PEER), ("volume.py", VOLUME)):
@@ -247,12 +308,16 @@ def volume(items: int, size: int, folder: Path) -> dict[str, Any]:
         url = peer.stdout.readline().strip()
         command = [sys.executable, str(folder / "volume.py"), str(folder / "data"), url, str(items), str(size)]
         (folder / "data").mkdir()
-        run = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        run = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        with Watched(run.pid) as memory:
+            said, complaints = run.communicate()
     finally:
         peer.communicate()
     if run.returncode:
-        raise SystemExit(run.stderr[-3000:])
-    found: dict[str, Any] = json.loads(run.stdout)
+        raise SystemExit(complaints[-3000:])
+    found: dict[str, Any] = json.loads(said)
+    found["peak_pss_megabytes"] = round(memory.peak_mb)
+    found["at_the_peak"] = {name: round(pss) for name, pss in memory.at_peak.items()}
     return found
 
 

@@ -85,7 +85,10 @@ def into_inbox(lines: Iterable[bytes], origin: batch.Origin, settings: Settings)
         for line in lines:
             stream.write(line + b"\n")
     if path.stat().st_size:
-        write_shards([path], settings.data_dir, source=origin.source, format_name=origin.format, text=settings.text)
+        # In this process: two workers of their own would hold more memory than the service itself.
+        write_shards(
+            [path], settings.data_dir, source=origin.source, format_name=origin.format, text=settings.text, workers=0
+        )
     path.unlink()
 
 
