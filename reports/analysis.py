@@ -15,7 +15,9 @@ import msgspec
 
 from app.analysis import coverage as covered
 from app.analysis import spend
+from app.analysis.bill_share import from_bills
 from app.analysis.days import EVERYTHING, local_days
+from app.analysis.reconciliation import reconciled_share
 from app.analysis.unreadable import unreadable
 from app.core.money import usd_text
 from app.core.usage import TOKEN_CLASSES
@@ -52,11 +54,15 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """How much of the truth the document holds; `reconciled_share` is None until a provider's bill was compared."""
+    """How much of the truth the document holds: shares of tokens with a price, of spend without a feature, and of a
+    provider's bill for which requests stand (None until a bill of the time was read). `from_bills_usd` is the part of
+    the cost that stands on bills alone, of days and accounts of which nothing was logged.
+    """
 
     priced_share: float | None
     untagged_share: float | None
     reconciled_share: float | None = None
+    from_bills_usd: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +137,12 @@ def build(
         currency="USD",
         basis=basis,
         price_book=plan.price_book if plan is not None else spend.price_book(session),
-        coverage=Share(_rounded(cover.priced_share), _rounded(cover.untagged_share)),
+        coverage=Share(
+            _rounded(cover.priced_share),
+            _rounded(cover.untagged_share),
+            _rounded(reconciled_share(session, view.period)),
+            usd_text(from_bills(session, view)),
+        ),
         requests=total.requests,
         cost_usd=usd_text(total.cost_pusd),
         paid_usd="0" if basis == "list-price value" else usd_text(total.paid_pusd),

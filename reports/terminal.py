@@ -51,7 +51,7 @@ def render(made: AnalysisDocument, *, width: int = 80, colour: bool = False) -> 
     )
     wide = width >= WIDE
     _head(console, made)
-    if made.requests:
+    if made.requests or made.coverage.from_bills_usd is not None:
         _spend(console, "Spend by feature", made.by_feature, made, wide=wide)
         _spend(console, "Spend by model", made.by_model, made, wide=wide)
         _unpriced(console, made)
@@ -76,6 +76,10 @@ def _head(console: Console, made: AnalysisDocument) -> None:
         parts.append(f"{_share(made.coverage.priced_share)} of tokens priced")
     if made.coverage.untagged_share:
         parts.append(f"{_share(made.coverage.untagged_share)} untagged")
+    if made.coverage.from_bills_usd is not None:
+        parts.append(f"{money(made.coverage.from_bills_usd)} from bills alone")
+    if made.coverage.reconciled_share is not None:
+        parts.append(f"{_share(made.coverage.reconciled_share)} of the bill reconciled")
     if made.rejected:
         parts.append(f"{count(made.rejected)} records rejected")
     if made.window.undated:

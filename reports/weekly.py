@@ -12,6 +12,7 @@ from app.analysis import coverage as covered
 from app.analysis import spend
 from app.analysis.comparison import comparable
 from app.analysis.movers import Movers, movers
+from app.analysis.reconciliation import reconciled_share
 from app.core import view as views
 from app.core.view import View
 from app.web import format as show
@@ -76,7 +77,7 @@ def build(
     does not.
     """
     facts = _facts(session, week, now_us)
-    if facts.now.requests == 0:
+    if facts.now.nothing:
         return _silent(facts, late_by)
     parts = (
         spending.moved_section(facts.view, facts.moved),
@@ -235,6 +236,9 @@ def _truth_section(session: Session, facts: Facts) -> Section:
         f"{show.percent(cover.priced_share)} of tokens have a price; "
         f"{show.percent(cover.untagged_share)} of spend has no tag or rule that names its feature.",
     ]
+    reconciled = reconciled_share(session, facts.week.period)
+    if reconciled is not None:
+        sentences.append(f"Requests stand for {show.percent(reconciled)} of what the provider's bill charges.")
     names = list(dict.fromkeys(clipped(item.model, 80) for item in cover.unpriced))
     if names:
         more = f" and {len(names) - 5} more" if len(names) > 5 else ""

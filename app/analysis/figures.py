@@ -41,6 +41,11 @@ class Figures:
     tokens_priced: int = 0
 
     @property
+    def nothing(self) -> bool:
+        """Whether there is nothing at all: no request, and no bill's cost or tokens in their place."""
+        return not self.requests and self.cost_pusd is None and not self.tokens_all
+
+    @property
     def cost_per_request_pusd(self) -> int | None:
         """The known cost over all requests, rounded down; a lower bound where some have no price."""
         return None if self.cost_pusd is None or not self.requests else self.cost_pusd // self.requests

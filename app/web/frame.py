@@ -234,7 +234,7 @@ def nothing_to_see(context: Context, path: str) -> tuple[str, str, tuple[Link, .
     """Why a view holds no request (title, text, ways out): no source yet, no data in the range, all filtered."""
     extent = spend.extent(context.session)
     everything = View(period=views.period("all", context.view.period.zone, context.now_us))
-    if extent is None and spend.totals(context.session, everything).requests == 0:
+    if extent is None and spend.totals(context.session, everything).nothing:
         if context.deps.commands.status().busy:
             return ("The first logs are being read", "The figures appear here by themselves.", ())
         return (
@@ -243,7 +243,7 @@ def nothing_to_see(context: Context, path: str) -> tuple[str, str, tuple[Link, .
             "your logs; the figures appear here by themselves.",
             (Link("Open Sources", "/sources"),),
         )
-    if context.view.filters and spend.totals(context.session, replace(context.view, filters=())).requests:
+    if context.view.filters and not spend.totals(context.session, replace(context.view, filters=())).nothing:
         return (
             "Everything is filtered away",
             "There are requests in this period, but none that meets all of the filters.",

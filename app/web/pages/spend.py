@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 from app.analysis import coverage as covered
 from app.analysis import spend
+from app.analysis.bill_share import from_bills
 from app.analysis.comparison import DAY_US, comparable
 from app.analysis.movers import movers
+from app.analysis.reconciliation import reconciled_share
 from app.charts.daily import DayPoint, stacked_days
 from app.charts.theme import Series as Drawn
 from app.core.money import usd, usd_text
@@ -115,7 +117,7 @@ def build(context: Context) -> Content:
     """The Spend page of a view."""
     view, session = context.view, context.session
     ranking = spend.ranking(session, view, top=TOP_ROWS)
-    if ranking.total.requests == 0:
+    if ranking.total.nothing:
         title, text, links = nothing_to_see(context, PATH)
         return Content("Spend", empty=Empty(title, text, links))
     before, why_not = _before(context)
@@ -133,7 +135,7 @@ def build(context: Context) -> Content:
             found=_found(context),
             compared_with=_compared_with(context, before, why_not),
             comparable=_comparable(context) if why_not else None,
-            gaps=_gaps(context, coverage),
+            gaps=(*_gaps(context, coverage), *_bill_gaps(context)),
             units=(
                 UnitChoice("Dollars", context.url(PATH), unit == "usd"),
                 UnitChoice("Tokens", context.url(PATH, keys={"unit": "tokens"}), unit == "tokens"),
@@ -255,6 +257,20 @@ def _gaps(context: Context, coverage: Coverage) -> tuple[Gap, ...]:
             context.url("/sources"),
         ),
     )
+
+
+def _bill_gaps(context: Context) -> tuple[Gap, ...]:
+    """What bills say of the period: how far requests stand for them, and what of Spend stands on a bill alone."""
+    gaps = []
+    share = reconciled_share(context.session, context.view.period)
+    if share is not None:
+        text = "Share of the billed dollars for which no requests of the same account, model and day stand."
+        gaps.append(Gap("Not reconciled", show.percent(1 - share), text, context.url("/reconciliation")))
+    billed = from_bills(context.session, context.view)
+    if billed is not None:
+        text = "Spend of days and accounts of which there is a bill and no request; it is marked unassigned."
+        gaps.append(Gap("From the bill", show.money(billed), text, context.url("/reconciliation")))
+    return tuple(gaps)
 
 
 def _by_table(context: Context, ranking: Ranking, series: Series, unit: str) -> Table:
