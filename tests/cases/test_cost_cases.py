@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.data
 
 CASES = load("ab")
-ALONE = ("LLMC-028", "LLMC-034", "LLMC-070", "LLMC-071", "LLMC-077")  # in tests of their own
+ALONE = ("LLMC-028", "LLMC-034", "LLMC-061", "LLMC-070", "LLMC-071", "LLMC-077")  # in tests of their own
 DRIVEN = [
     name
     for name, case in CASES.items()
@@ -148,6 +148,7 @@ OWN_TESTS = {
     "LLMC-034": ("cost_usd_before", "cost_usd_after", "audit_entry_required", "old_value_kept"),  # tests/ledger
     "LLMC-052": ("independent_of_file_order",),
     "LLMC-056": ("by_day",),
+    "LLMC-061": ("merged_sources",),
     "LLMC-065": ("totals_must_be_finite",),
     "LLMC-070": ("peak_memory_extra_mb_below", "non_usage_lines"),
     "LLMC-073": ("literal_backslash_text_kept",),
@@ -193,6 +194,20 @@ def test_llmc_052_a_copied_history_is_the_same_in_any_order_of_files(tmp_path: P
         with driven(order, tmp_path / f"store{number}", entries) as outcome:
             assert outcome.cost == Decimal(case["expected"]["cost_usd"])
             check_sessions(outcome, case["expected"]["by_session"])
+
+
+def test_llmc_061_a_call_of_a_trace_and_of_a_gateway_is_one_row_with_both_its_origins(tmp_path: Path) -> None:
+    case = CASES["LLMC-061"]
+    # Ids as short as the case's prove nothing; those that providers give hold at least 64 random bits.
+    text = json.dumps(case["minimal_input"]["sources"]).replace("gen-b13", "gen-1772445600-b13b13b13b13b13b13b1")
+    given = {"files": {f"{name}.jsonl": [record] for name, record in json.loads(text).items()}}
+    logs = write_logs(given, tmp_path / "logs")
+    entries = priced_as_logged(case["expected"], calls_in(logs))
+    for number, order in enumerate(itertools.permutations(sorted(logs.iterdir()))):
+        with driven(order, tmp_path / f"store{number}", entries) as outcome:
+            for key in ("buckets", "cost_usd", "requests"):
+                CHECKS[key](outcome, case["expected"][key])
+            assert len(outcome.requests[0]["origins"]) == case["expected"]["merged_sources"]
 
 
 def test_llmc_065_totals_stay_finite_and_unreadable_counts_are_no_zero(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ FORMATS_OF_CASES = {
     "raw_jsonl": "",  # found by content
 }
 NOT_READ_YET = (
-    ("multi_source", "one of its two formats is not read yet"),
+    ("multi_source", "two layouts at once: driven through the pipeline"),
     ("scenario", "no log: the price book's"),
     ("price_table_import", "no log: the price book's"),
 )
