@@ -22,6 +22,7 @@ from app.jobs import Clockwork
 from app.main import uploads
 from app.main.jobs import WAREHOUSE, jobs
 from app.main.pulling import pull_source
+from app.main.pacing import Paced
 from app.main.push import Pushes
 from app.main.refresh import PLAN_DAYS, analyse_window, attribute_and_sum, now_us
 from app.web.commands import Progress
@@ -58,6 +59,7 @@ class Background:
     progress: Progress = field(default_factory=Progress)
     clockwork: Clockwork = field(init=False)
     pushes: Pushes = field(init=False)
+    _sums: Paced = field(default_factory=Paced)
     _workers: ThreadPoolExecutor = field(init=False)
     _begun: set[Future[None]] = field(default_factory=set)
 
@@ -149,20 +151,22 @@ class Background:
             self.progress = Progress()
 
     def take_inbox(self) -> Summary:
-        """Merge what waits in the inbox and bring attribution and roll-ups up to date."""
+        """Merge what waits in the inbox and bring attribution and roll-ups up to date, at a pace that bounds its cost."""
         if not self.inbox_waits():
             return Summary()
         self.progress = Progress("reading logs", "taking new logs in")
         self.pushes.take()
         summary = take_inbox(self.runtime.warehouse, self.runtime.pricer, self.runtime.data_dir)
-        if summary.stored or summary.updated:
-            attribute_and_sum(self.runtime, self.settings.zone)
+        if summary.read:
+            self._sums.owe()
+        if self._sums.due():
+            self._sums.run(lambda: attribute_and_sum(self.runtime, self.settings.zone))
             self._first_plan()
         return summary
 
     def inbox_waits(self) -> bool:
-        """Whether anything lies in the inbox: a cheap look."""
-        return self.pushes.waits() or bool(waiting(self.runtime.data_dir))
+        """Whether anything lies in the inbox, or came of it that is not summed yet: a cheap look."""
+        return self.pushes.waits() or bool(waiting(self.runtime.data_dir)) or self._sums.due()
 
     def _first_plan(self) -> None:
         """A reader with a first log should not wait for the night."""

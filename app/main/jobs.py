@@ -156,6 +156,9 @@ def desk(work: Background) -> JobDesk:
 
 def _inbox(work: Background, run: Run) -> None:
     summary = work.take_inbox()
+    if not summary.read:
+        run.say("Nothing new; the sums were brought up to date.")
+        return
     run.say(
         f"{show.plural(summary.read, 'record')} read: {show.count(summary.stored)} stored, "
         f"{show.count(summary.updated + summary.merged)} known before, {show.count(summary.benign)} no request, "

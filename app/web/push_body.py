@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
 MAX_WIRE_BYTES: Final = 16 * 1024 * 1024
+MAX_PASSED_OVER_BYTES: Final = 64 * 1024 * 1024
 MAX_BODY_BYTES: Final = 32 * 1024 * 1024
 MAX_MEMORY_BYTES: Final = 96 * 1024 * 1024
 SLOWEST_S: Final = 30.0
@@ -59,20 +60,36 @@ class Body:
         Raises:
             RefusedBodyError: it is too large, too slow, no gzip, or there is no room for it now.
         """
+        refused: RefusedBodyError | None = None
         try:
             async with asyncio.timeout(SLOWEST_S):
                 async for part in stream:
                     self._wire += len(part)
-                    if self._wire > MAX_WIRE_BYTES:
-                        raise _too_large(MAX_WIRE_BYTES)
-                    self._add(part)
+                    if refused is None:
+                        refused = self._added(part)
+                    elif self._wire > MAX_PASSED_OVER_BYTES:
+                        break
         except TimeoutError as error:
             raise RefusedBodyError(f"The body did not come within {SLOWEST_S:.0f} s.", 408, 1) from error
+        if refused is not None:
+            raise refused
         if self._unpack is not None and not self._unpack.eof and self._wire:
             raise RefusedBodyError("The gzip body breaks off before its end.", 400)
         whole = b"".join(self._parts)
         self._parts = []
         return whole
+
+    def _added(self, part: bytes) -> RefusedBodyError | None:
+        """Add a part; why the body is refused from here on. Its rest is passed over: who still sends does not listen."""
+        try:
+            if self._wire > MAX_WIRE_BYTES:
+                raise _too_large(MAX_WIRE_BYTES)
+            self._add(part)
+        except RefusedBodyError as error:
+            self._parts = []
+            self.close()
+            return error
+        return None
 
     def _add(self, part: bytes) -> None:
         if self._unpack is None:

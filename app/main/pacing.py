@@ -1,0 +1,37 @@
+"""Work that must follow soon but must not take the machine: after it took some time it rests nine times as long."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+RESTS: Final = 9
+
+
+@dataclass
+class Paced:
+    """Owes its work from `owe` on; `due` says when it may be done, which after a short piece of work is at once."""
+
+    clock: Callable[[], float] = field(default=time.monotonic)
+    _owed: bool = True
+    _rests_until: float = 0.0
+
+    def owe(self) -> None:
+        """Something happened that the work has to follow."""
+        self._owed = True
+
+    def due(self) -> bool:
+        """Whether the work is owed and may be done now."""
+        return self._owed and self.clock() >= self._rests_until
+
+    def run(self, work: Callable[[], object]) -> None:
+        """Do the work; it is still owed where it fails."""
+        begun = self.clock()
+        work()
+        self._owed = False
+        now = self.clock()
+        self._rests_until = now + RESTS * (now - begun)
