@@ -6,18 +6,20 @@ import gzip
 import io
 import json
 import re
+import zipfile
 import zlib
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any, Final, Literal, cast
 
 from app.core.errors import InputError
+from ingest import archives
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-Compression = Literal["none", "gzip", "zstd"]
+Compression = Literal["none", "gzip", "zstd", "zip"]
 Layout = Literal["lines", "document", "csv", "events", "event_lines", "parquet", "otlp", "empty"]
 
 MAX_RECORD_BYTES: Final = 64 * 1024 * 1024
@@ -45,8 +47,8 @@ def look_at(path: Path) -> Shape:
             compressed data can be unpacked, or it holds NUL bytes alone.
     """
     try:
-        with path.open("rb") as raw:
-            compression = _compression(raw.read(4))
+        archives.refuse(path)
+        compression = _compression_of(path)
         with opened(path, compression) as stream:
             head, damage = _read_up_to(stream, HEAD_BYTES)
     except OSError as error:
@@ -56,6 +58,8 @@ def look_at(path: Path) -> Shape:
     if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise InputError(f"{path} is UTF-16 text. Halve reads UTF-8; convert it, for example with iconv -f UTF-16.")
     layout = _layout(head, path)
+    if layout == "parquet" and compression != "none":
+        raise InputError(f"{path} is a packed Parquet file, which is not read. Unpack it: Parquet packs by itself.")
     if layout == "empty" and damage is not None:
         raise InputError(f"{path} cannot be unpacked: the compressed data is damaged from its start ({damage}).")
     if layout == "empty" and len(head) >= HEAD_BYTES:
@@ -76,6 +80,9 @@ def opened(path: Path, compression: Compression) -> Iterator[IO[bytes]]:
 
         with path.open("rb") as raw, zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True) as frames:
             yield io.BufferedReader(cast("io.RawIOBase", frames), 1 << 20)
+    elif compression == "zip":
+        with archives.member_stream(path) as member:
+            yield io.BufferedReader(cast("io.RawIOBase", member), 1 << 20)
     else:
         with path.open("rb", buffering=1 << 20) as stream:
             yield stream
@@ -85,7 +92,14 @@ def damaged_errors() -> tuple[type[Exception], ...]:
     """What reading damaged compressed data raises."""
     import zstandard
 
-    return (*DAMAGED, zstandard.ZstdError)
+    return (*DAMAGED, zipfile.BadZipFile, zstandard.ZstdError)
+
+
+def _compression_of(path: Path) -> Compression:
+    if archives.is_member(path):
+        return "zip"
+    with path.open("rb") as raw:
+        return _compression(raw.read(4))
 
 
 def _compression(magic: bytes) -> Compression:

@@ -15,6 +15,7 @@ import msgspec
 
 from app.core.errors import InputError
 from app.core.hashing import hash64
+from ingest import archives
 from ingest.connectors.files import written
 from ingest.event_groups import holds_events
 from ingest.formats import DETECTION_RECORDS, detect_format, format_named, generic_rows
@@ -89,7 +90,7 @@ class Plan:
         """Tasks of about CHUNK_BYTES each: a part of a large file, or several small files."""
         batch: list[Chunk] = []
         size = 0
-        for one in found:
+        for one in (inner for given in found for inner in archives.expanded(given)):
             for chunk in self._chunks(one):
                 batch.append(chunk)
                 size += chunk.byte_to - chunk.byte_from
@@ -100,7 +101,8 @@ class Plan:
             yield _task(batch, self.choice)
 
     def _chunks(self, found: Found) -> Iterator[Chunk]:
-        status = found.path.stat() if found.path.exists() else None
+        place = archives.on_disk(found.path)
+        status = place.stat() if place.exists() else None
         entries = self.ledger.entries(written(found.path))
         if status is not None and self.choice.column_map is None and _unchanged(entries, status, self.choice):
             self.skipped += 1
@@ -129,7 +131,9 @@ class Plan:
         """The whole file as one chunk; None where there is nothing in it."""
         if status is None or shape.layout == "empty":
             return None
-        head_bytes, head_hash = _head(found.path)
+        inside = shape.compression == "zip"
+        head_bytes, head_hash = _head(archives.on_disk(found.path))
+        size = archives.packed_bytes(found.path) if inside else status.st_size
         chunk = Chunk(
             source="",
             format=UNKNOWN,
@@ -138,8 +142,8 @@ class Plan:
             compression=shape.compression,
             layout=shape.layout,
             byte_from=0,
-            byte_to=status.st_size,
-            settled_to=status.st_size,
+            byte_to=size,
+            settled_to=size,
             line_from=0,
             line_to=0,
             at_end=True,

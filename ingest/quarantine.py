@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from app.core.errors import InputError
+from ingest import archives
 from ingest.connectors.files import Found, reached
 from ingest.inbox import take_inbox
 from ingest.install_key import install_key
@@ -83,7 +84,7 @@ def _by_path(place: Place) -> tuple[str, int]:
 
 def _task(path: str, places: Sequence[Place], choice: Choice) -> Task:
     file = reached(path)
-    if not file.is_file():
+    if not archives.on_disk(file).is_file():
         raise InputError(
             f"{places[0].file} is gone: what could not be read of it stays in the quarantine. Put it back to read it "
             "again; an uploaded file is not kept, so upload it again."

@@ -14,7 +14,10 @@ from app.core.errors import InputError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-LOG_SUFFIXES: Final = (".jsonl", ".ndjson", ".jsonlines", ".json", ".log", ".csv", ".tsv", ".parquet", ".sse", ".traj")
+LOG_SUFFIXES: Final = (
+    *(".jsonl", ".ndjson", ".jsonlines", ".json", ".log", ".csv", ".tsv", ".parquet", ".sse", ".traj"),
+    ".zip",  # an archive of logs
+)
 _PACKED: Final = (".gz", ".zst", ".zstd")
 
 
