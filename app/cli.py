@@ -233,6 +233,24 @@ def ingest(
 
 
 @main.command()
+@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@click.option("--period", default="all", show_default=True, metavar="PERIOD", help="A month 2026-11, days, or 28d.")
+@click.option("--exclude", multiple=True, metavar="GLOB", help="Leave out matching files, relative to PATH.")
+@prices_option
+@json_option
+def reconcile(paths: tuple[str, ...], period: str, exclude: tuple[str, ...], prices: str | None, as_json: bool) -> None:
+    """Compare the provider's bill with the logged requests, and name every dollar between them.
+
+    PATH are logs and bills, which leave nothing behind; without PATH the data folder is compared.
+    """
+    from app.main import reconciling
+    from reports import reconciliation
+
+    document = reconciling.command(paths, _settings(prices=prices), period=period, exclude=exclude)
+    click.echo(json.dumps(document, ensure_ascii=False) if as_json else reconciliation.text(document))
+
+
+@main.command()
 @json_option
 def plan(as_json: bool) -> None:
     """Print the savings plan of the last analysis of the data folder."""
@@ -705,6 +723,40 @@ def budgets_remove(name: str) -> None:
 
     deeds.command_remove(_settings(), name)
     click.echo(f"{name} is removed.")
+
+
+@main.command()
+@click.argument("kind", type=click.Choice(["focus", "csv", "parquet"]))
+@days_options
+@click.option("--out", type=click.Path(dir_okay=False), metavar="PATH", help="The file (default: a name of its own).")
+@click.option("--by", type=click.Choice(["day", "hour"]), default="day", show_default=True, help="focus: period.")
+@click.option("--parquet", is_flag=True, help="focus: as Parquet instead of CSV.")
+@click.option("--strict", is_flag=True, help="focus: leave out rows that the specification forbids (unknown costs).")
+@click.option("--as-of", type=int, metavar="VERSION", help="With the costs as of a version of `halve prices versions`.")
+@json_option
+def export(
+    kind: Literal["focus", "csv", "parquet"],
+    first_day: str,
+    last_day: str,
+    zone: str | None,
+    out: str | None,
+    by: Literal["day", "hour"],
+    parquet: bool,
+    strict: bool,
+    as_of: int | None,
+    as_json: bool,
+) -> None:
+    """Write costs to a file: FOCUS 1.2 charges (focus), or every request as CSV or Parquet. Works while the service runs.
+
+    One focus row a period, model, token class, price row, feature and team; costs are exact and add up to Spend.
+    """
+    from app.main import export as exporting
+    from reports import tables
+
+    settings = _settings(zone=zone)
+    wish = exporting.ExportWish(kind, first_day, last_day, settings.zone, by, parquet, strict, as_of)
+    path, written = exporting.export(wish, settings, Path(out) if out else None)
+    click.echo(json.dumps({"path": str(path), **written}) if as_json else tables.exported(str(path), written))
 
 
 @main.command()

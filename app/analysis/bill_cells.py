@@ -26,8 +26,8 @@ _UNKNOWN: Final = "unassigned"
 
 @dataclass(frozen=True, slots=True, order=True)
 class CellKey:
-    """What a cell is about. Empty text is all of them; `usage_class` is a group of TOKEN_GROUPS, `tokens`, `other`, or a
-    charge that is no usage (CHARGES). `at_us` is noon UTC of the day.
+    """What a cell is about; empty text is all of them. `usage_class` is a group of TOKEN_GROUPS, `tokens`, `other`, or
+    a charge that is no usage (CHARGES). `at_us` is noon UTC of the day.
     """
 
     at_us: int

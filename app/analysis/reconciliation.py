@@ -13,12 +13,23 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from app.analysis.bill_cells import ALL_TOKENS, CHARGES, TOKEN_GROUPS, Cell, CellKey, cells_of, levels_of
+from app.analysis.bill_cells import (
+    ALL_TOKENS,
+    CHARGES,
+    TOKEN_GROUPS,
+    Cell,
+    CellKey,
+    cells_of,
+    group_of,
+    levels_of,
+)
 from app.analysis.days import EVERYTHING
 from app.analysis.model_names import plain_model
 from app.analysis.residuals import DAY_US, KINDS, Doubles, Residual, explained
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from app.analysis.bill_cells import Levels
     from app.analysis.residuals import Kind
     from app.core.view import Period
@@ -35,6 +46,9 @@ class BillEvidence:
     """A line of a bill: where it stands and what it says; `cost` in its own currency, None in a usage report."""
 
     source: str
+    account: str | None
+    usage_class: str
+    kind: str
     file: str
     line: int
     line_item: str | None
@@ -104,6 +118,18 @@ class Reconciliation:
         """The reconciled share; None without a bill."""
         whole = sum(item.usage_pusd for item in self.providers)
         return sum(item.matched_pusd for item in self.providers) / whole if whole > 0 else None
+
+    def evidence_of(self, key: CellKey) -> tuple[BillEvidence, ...]:
+        """Lines of the bill behind a cell: of its own account and class where there are any."""
+        lines = self.evidence.get((key.at_us, key.provider, key.model), ())
+        lines = lines or (() if key.model else tuple(self._all_of(key)))
+        own = [line for line in lines if _is_of(line, key)]
+        return tuple(own or lines)[:EVIDENCE_LINES]
+
+    def _all_of(self, key: CellKey) -> Iterator[BillEvidence]:
+        for (at_us, provider, _), lines in self.evidence.items():
+            if (at_us, provider) == (key.at_us, key.provider):
+                yield from lines
 
     def by_kind(self) -> dict[Kind, int]:
         """Pico-USD of each kind that occurs, in the order of KINDS."""
@@ -251,6 +277,12 @@ def _summed(cells: list[Cell]) -> tuple[tuple[Provider, ...], float | None]:
     return tuple(found), share
 
 
+def _is_of(line: BillEvidence, key: CellKey) -> bool:
+    matter = line.kind if line.kind in CHARGES else group_of(line.usage_class)
+    fits = matter == key.usage_class or (key.usage_class == ALL_TOKENS and matter in TOKEN_GROUPS)
+    return fits and key.account in ("", line.account or "")
+
+
 def _days_frame(days: set[int]) -> pl.DataFrame:
     return pl.DataFrame({"day_us": sorted(at_us - NOON_US for at_us in days)}, schema={"day_us": pl.Int64})
 
@@ -287,11 +319,14 @@ def _evidence(session: Session, days: set[int]) -> dict[tuple[int, str, str], tu
     rows = session.rows("billed.evidence", {"days": "residual_days"}, most=EVIDENCE_LINES)
     session.unregister("residual_days")
     found: dict[tuple[int, str, str], list[BillEvidence]] = defaultdict(list)
-    for at_us, provider, _, model, _, _, source, file, line, item, quantity, cost, currency in rows:
+    for at_us, provider, account, model, usage_class, kind, source, file, line, item, quantity, cost, currency in rows:
         key = (int(at_us), str(provider), "" if model is None else plain_model(str(model)))
         found[key].append(
             BillEvidence(
                 str(source),
+                account,
+                str(usage_class),
+                str(kind),
                 str(file),
                 int(line),
                 item,

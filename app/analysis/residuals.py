@@ -236,11 +236,11 @@ def _rest(one: _Open) -> Residual:
         return _piece(one, "not logged", left)
     if cell.unpriced_quantity and left > 0:
         return _piece(one, "unpriced class", left)
-    small = _is_rounding(cell, left)
+    small = is_rounding(cell, left)
     return _piece(one, "rounding" if small else "unknown", left)
 
 
-def _is_rounding(cell: Cell, rest: int) -> bool:
+def is_rounding(cell: Cell, rest: int) -> bool:
     """Whether a rest is what a bill's rounding of its lines leaves."""
     return abs(rest) <= SMALL_PUSD or abs(rest) <= RATE_TOLERANCE * abs(cell.bill_pusd or 0)
 
@@ -264,6 +264,6 @@ def _exact(found: list[Residual], opened: list[_Open]) -> list[Residual]:
     for one in opened:
         rest = (one.cell.difference or 0) - named[one.cell.key]
         if rest:
-            small = _is_rounding(one.cell, rest)
+            small = is_rounding(one.cell, rest)
             found.append(Residual(one.cell.key, "rounding" if small else "unknown", rest))
     return [residual for residual in found if residual.amount_pusd or residual.quantity]

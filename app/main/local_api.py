@@ -38,6 +38,10 @@ def create_local_api(runtime: Runtime, settings: Settings, *, made: bool = False
             raise NotFoundError("Nothing was analysed yet.")
         return plan_document(result)
 
+    @api.get("/reconciliation")
+    def bills_beside_requests(period: str = reconciling.EVERYTHING) -> dict[str, Any]:
+        return reconciling.shown(runtime, settings.zone, period)
+
     @api.post("/billing")
     def billing(source: str = Form(), billing: str = Form()) -> dict[str, str]:
         upkeep.set_billing(runtime.warehouse, source, billing)

@@ -1,0 +1,106 @@
+"""What the reconciliation says in words: the state of a cell, why a residual is there, what to do about it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Final, Literal
+
+from app.analysis.bill_cells import ALL_TOKENS, CHARGES, OTHER
+from app.analysis.residuals import is_rounding
+from app.web import format as show
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from app.analysis.bill_cells import Cell
+    from app.analysis.reconciliation import Reconciliation
+    from app.analysis.residuals import Kind, Residual
+
+State = Literal["agrees", "bill higher", "bill lower", "only on the bill", "only logged", "no price", "no usage"]
+CLASS_LABELS: Final[Mapping[str, str]] = {
+    "input": "Input",
+    "cache_read": "Cached",
+    "cache_write": "Written",
+    "output": "Output",
+    ALL_TOKENS: "All tokens",
+    OTHER: "Searches, fees",
+    "credit": "Credit",
+    "refund": "Refund",
+    "fee": "Fixed fee",
+    "tax": "Tax",
+}
+KIND_LABELS: Final[Mapping[Kind, str]] = {
+    "not logged": "Not logged",
+    "mis-dated": "Mis-dated",
+    "price": "Price",
+    "unpriced class": "Unpriced class",
+    "double": "Logged twice",
+    "class split": "Class split",
+    "credit or fee": "Credit or fee",
+    "not on the bill": "Not on the bill",
+    "rounding": "Rounding",
+    "unknown": "Unknown",
+}
+ADVICE: Final[Mapping[Kind, str]] = {
+    "not logged": "Find the application or key that calls this model and does not log, and read its logs too.",
+    "mis-dated": "Nothing is missing: one side cuts days elsewhere. Compare a longer period, or log times in UTC.",
+    "price": "Enter the rate of your contract in the price file (HALVE_PRICES), or ask the provider about its rate.",
+    "unpriced class": "Give this model or class a rate in the price file (HALVE_PRICES), then price requests again.",
+    "double": "Read these calls from one of the two sources only, or give both the provider's response id.",
+    "class split": "The log counts tokens in another class than the bill: log the provider's own usage object.",
+    "credit or fee": "Nothing to do: a credit, refund, fee or tax belongs to no request.",
+    "not on the bill": "Wait until the bill is settled and read it again; else ask who is billed for these calls.",
+    "rounding": "Nothing to do: a bill rounds its lines.",
+    "unknown": "Read the provider's usage report too: it has the quantities that tell volume and price apart.",
+}
+
+
+def day_text(at_us: int) -> str:
+    """The UTC day of a cell, ISO."""
+    return (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=at_us)).date().isoformat()
+
+
+def state_of(cell: Cell) -> State:
+    """How the two sides of a cell stand to each other."""
+    difference = cell.difference
+    if cell.key.usage_class in CHARGES:
+        return "no usage"
+    if difference is None:
+        return "no price"
+    if is_rounding(cell, difference):
+        return "agrees"
+    if not cell.logged_pusd and not cell.logged_quantity:
+        return "only on the bill"
+    if not cell.bill_pusd and not cell.bill_quantity:
+        return "only logged"
+    return "bill higher" if difference > 0 else "bill lower"
+
+
+def why(item: Residual, result: Reconciliation) -> str:
+    """One sentence about a residual, with the figures that show it."""
+    tokens = "" if item.quantity is None else f"{show.count(abs(item.quantity))} tokens"
+    if item.kind == "price" and item.rates is not None:
+        billed, ours = (show.rate(round(rate)) for rate in item.rates)
+        row = result.price_rows.get((item.key.at_us, item.key.provider, item.key.model))
+        named = f" (price row {row})" if row else ""
+        return f"{tokens} are billed at {billed} a million, and priced at {ours}{named}."
+    if item.kind == "mis-dated" and item.other_day_us is not None:
+        where = "more on the bill than logged" if (item.quantity or item.amount_pusd) > 0 else "more logged than billed"
+        return f"{tokens or 'An amount'} {where}, which {day_text(item.other_day_us)} makes up for."
+    if item.kind == "double" and (twice := result.doubles.get(item.key)) is not None:
+        one, other = twice.sources
+        return f"{show.plural(twice.calls, 'call')} came from both {one} and {other}; {tokens or 'they'} count twice."
+    if item.kind == "class split":
+        direction = "counts more" if (item.quantity or 0) > 0 else "counts fewer"
+        return f"The bill {direction} here than the log: {tokens} stand in another class of the same day."
+    if item.kind == "unpriced class":
+        return f"{tokens or 'Tokens'} are logged and have no price."
+    if item.kind == "not logged":
+        return f"{tokens or 'A charge'} on the bill for which no request was logged."
+    if item.kind == "not on the bill":
+        return f"{tokens or 'A charge'} logged that the bill does not have."
+    if item.kind == "credit or fee":
+        return f"{CLASS_LABELS.get(item.key.usage_class, item.key.usage_class)} on the bill, of no request."
+    if item.kind == "unknown":
+        return "The bill says no quantity here, so missing calls and another price cannot be told apart."
+    return "What the rounding of the bill's lines leaves."

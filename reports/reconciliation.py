@@ -1,0 +1,185 @@
+"""The document of `halve reconcile`: bill and requests side by side and the residuals, as JSON or as text.
+
+Amounts are decimal USD text, rates USD per million tokens; null is unknown, never "0". Residuals add up to
+`difference_usd` exactly. The shape is documented in the README and its name is `SCHEMA`.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Final
+
+from app.core.money import usd_text
+from app.web import format as show
+from app.web.bill_words import ADVICE, CLASS_LABELS, KIND_LABELS, day_text, state_of, why
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from fractions import Fraction
+
+    from app.analysis.bill_cells import Cell, CellKey
+    from app.analysis.reconciliation import Reconciliation
+    from app.analysis.residuals import Residual
+
+SCHEMA: Final = "halve.reconcile/1"
+SHOWN: Final = 25
+_MILLIONTH: Final = Decimal("0.000001")
+
+
+def document(result: Reconciliation | None) -> dict[str, Any]:
+    """Plain values; without a bill every sum is null and the lists are empty."""
+    if result is None:
+        empty: dict[str, Any] = dict.fromkeys(("bill_usd", "logged_usd", "difference_usd", "reconciled_share"))
+        lists: dict[str, Any] = {name: [] for name in ("providers", "residuals", "cells", "not_compared")}
+        return {"schema": SCHEMA, "currency": "USD", **empty, "by_kind": {}, **lists}
+    return {
+        "schema": SCHEMA,
+        "currency": "USD",
+        "bill_usd": usd_text(result.bill_pusd),
+        "logged_usd": usd_text(result.logged_pusd),
+        "difference_usd": usd_text(result.difference_pusd),
+        "reconciled_share": _share(result.share),
+        "by_kind": {kind: usd_text(amount) for kind, amount in result.by_kind().items()},
+        "providers": [
+            {
+                "provider": item.provider,
+                "first_day": day_text(item.first_us),
+                "last_day": day_text(item.last_us),
+                "bill_usd": usd_text(item.bill_pusd),
+                "logged_usd": usd_text(item.logged_pusd),
+                "reconciled_share": _share(item.share),
+                "bill_is": "usage at the price book's rates" if item.valued else "charged",
+            }
+            for item in result.providers
+        ],
+        "residuals": [_residual(item, result) for item in result.residuals],
+        "cells": [_cell(cell) for cell in result.cells],
+        "not_compared": [
+            {"what": item.what, "name": item.name, "usd": usd_text(item.pusd), "native": item.native}
+            for item in result.asides
+        ],
+    }
+
+
+def _share(share: float | None) -> float | None:
+    """Six digits, rounded down: a share of 1 means that nothing at all is missing."""
+    return None if share is None else float(Decimal(share).quantize(_MILLIONTH, rounding="ROUND_DOWN"))
+
+
+def _place(key: CellKey) -> dict[str, Any]:
+    return {
+        "day": day_text(key.at_us),
+        "provider": key.provider,
+        "account": key.account or None,
+        "model": key.model or None,
+        "class": key.usage_class,
+    }
+
+
+def _residual(item: Residual, result: Reconciliation) -> dict[str, Any]:
+    key = item.key
+    billed, ours = item.rates if item.rates is not None else (None, None)
+    return {
+        "kind": item.kind,
+        **_place(key),
+        "amount_usd": usd_text(item.amount_pusd),
+        "quantity": item.quantity,
+        "bill_rate_usd": _rate(billed),
+        "our_rate_usd": _rate(ours),
+        "price_row": result.price_rows.get((key.at_us, key.provider, key.model)) if item.kind == "price" else None,
+        "other_day": None if item.other_day_us is None else day_text(item.other_day_us),
+        "why": why(item, result),
+        "do": ADVICE[item.kind],
+        "evidence": [
+            {
+                "source": line.source,
+                "file": line.file,
+                "line": line.line,
+                "line_item": line.line_item,
+                "quantity": line.quantity,
+                "cost": line.cost,
+                "currency": line.currency,
+            }
+            for line in result.evidence_of(key)
+        ],
+    }
+
+
+def _rate(pico_per_token: Fraction | None) -> str | None:
+    """Pico-USD a token as USD per million tokens: the same number of millionths."""
+    if pico_per_token is None:
+        return None
+    value = Decimal(pico_per_token.numerator) / Decimal(pico_per_token.denominator) / 1_000_000
+    return f"{value.quantize(_MILLIONTH).normalize():f}"
+
+
+def _cell(cell: Cell) -> dict[str, Any]:
+    return {
+        **_place(cell.key),
+        "bill_usd": usd_text(cell.bill_pusd),
+        "logged_usd": usd_text(cell.logged_pusd),
+        "difference_usd": usd_text(cell.difference),
+        "bill_quantity": cell.bill_quantity,
+        "logged_quantity": cell.logged_quantity,
+        "state": state_of(cell),
+    }
+
+
+def text(made: Mapping[str, Any]) -> str:
+    """The document for people: the sums, what the difference is made of, and the largest residuals with what to do."""
+    if made["bill_usd"] is None:
+        return NO_BILL
+    share = made["reconciled_share"]
+    lines = [
+        f"Bill {show.money(made['bill_usd'])}  logged {show.money(made['logged_usd'])}  "
+        f"difference {show.money(made['difference_usd'])}  reconciled {show.percent(share)}",
+        "",
+    ]
+    for item in made["providers"]:
+        valued = "" if item["bill_is"] == "charged" else "  (usage only, at the price book's rates)"
+        lines.append(
+            f"{_clean(item['provider']):<14}{item['first_day']} to {item['last_day']}  "
+            f"bill {show.money(item['bill_usd']):>12}  logged {show.money(item['logged_usd']):>12}  "
+            f"reconciled {show.percent(item['reconciled_share']):>6}{valued}"
+        )
+    if made["by_kind"]:
+        lines += ["", "The difference is made of"]
+        lines += [f"  {KIND_LABELS[kind]:<16}{show.money(amount):>14}" for kind, amount in made["by_kind"].items()]
+    lines += _residual_lines(made["residuals"])
+    if made["not_compared"]:
+        lines += ["", "Not compared"]
+        lines += [
+            f"  {_clean(item['what'])}: {_clean(item['name'])}  {item['native'] or show.money(item['usd'])}"
+            for item in made["not_compared"]
+        ]
+    return "\n".join(lines)
+
+
+def _residual_lines(residuals: list[Mapping[str, Any]]) -> list[str]:
+    named = [item for item in residuals if item["kind"] != "rounding"]
+    lines = [""] if named else []
+    for item in named[:SHOWN]:
+        what = " ".join(_clean(item[name]) for name in ("provider", "account", "model") if item[name])
+        label = CLASS_LABELS.get(item["class"], item["class"])
+        amount = f"{KIND_LABELS[item['kind']]:<16}{show.money(item['amount_usd']):>12}"
+        lines.append(f"{amount}  {item['day']}  {what}, {label.lower()}")
+        lines.append(f"    {_clean(item['why'])}")
+        lines.append(f"    {item['do']}")
+        if item["evidence"]:
+            first = item["evidence"][0]
+            lines.append(f"    {_clean(first['file'])}:{first['line']}  {_clean(first['line_item'] or '')}".rstrip())
+    if len(named) > SHOWN:
+        lines.append(f"and {len(named) - SHOWN} more; `--json` has all of them")
+    return lines
+
+
+NO_BILL: Final = (
+    "No bill was read yet. Export the provider's usage and costs (OpenAI: Usage, Export; Anthropic: Console, Cost; "
+    "AWS: Data Exports; Google Cloud: billing export; Azure: Cost details; or FOCUS) and read the file with "
+    "`halve ingest FILE`, or let the service pull it: `halve sources kinds`."
+)
+
+
+def _clean(said: str) -> str:
+    """Text of logs and bills without control characters."""
+    return "".join(character if character.isprintable() else "?" for character in said)
