@@ -92,7 +92,9 @@ def _task(path: str, places: Sequence[Place], choice: Choice) -> Task:
     plan = Plan(NoLedger(), choice)
     whole = [chunk for task in plan.tasks([Found(places[0].file, file)]) for chunk in task.chunks]
     single = [place for place in places if place.byte_from is not None and place.line > 0]
-    by_place = len(single) == len(places) <= _PLACES_ONE_BY_ONE and all(one.layout == "lines" for one in whole)
+    by_place = len(single) == len(places) <= _PLACES_ONE_BY_ONE and all(
+        one.layout == "lines" and one.compression == "none" for one in whole
+    )
     chunks = [_line(whole[0], place) for place in single] if by_place and whole else whole
     replays = [(place.source, place.path, place.line) for place in places]
     return Task(f"replay-{os.urandom(8).hex()}", chunks, replays)
