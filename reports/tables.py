@@ -159,3 +159,20 @@ def plan(document: Mapping[str, Any]) -> str:
 def _clean(text: str) -> str:
     """Names come from logs: nothing of them may move the cursor of a terminal."""
     return "".join(char if char.isprintable() else "?" for char in text)
+
+
+def exported(path: str, written: Mapping[str, Any]) -> str:
+    """What an export wrote, and what in it is unknown."""
+    lines = [f"{written['rows']:,} rows, ${written['cost_usd']}, in {_clean(path)}."]
+    if written["unpriced_rows"]:
+        lines.append(f"{written['unpriced_rows']:,} rows have no cost: no price is known, and 0 would be wrong.")
+    if written["unbilled_rows"]:
+        lines.append(
+            f"{written['unbilled_rows']:,} rows have no BilledCost: nobody said how their source is billed "
+            "(`halve sources billing NAME api`)."
+        )
+    if written["undated_rows"]:
+        lines.append(f"{written['undated_rows']:,} rows have no time.")
+    if written["left_out_rows"]:
+        lines.append(f"{written['left_out_rows']:,} rows were left out, because FOCUS forbids what is unknown in them.")
+    return "\n".join(lines)

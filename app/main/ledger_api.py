@@ -1,10 +1,15 @@
-"""What commands of the ledger ask a running service over its socket; `app.main.repricing` does the work."""
+"""What commands of the ledger and exports ask a running service; `app.main.repricing` and `export` do the work."""
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from app.main import repricing
+from fastapi.responses import FileResponse
+from starlette.background import BackgroundTask
+
+from app.main import export, repricing
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -14,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def add_ledger_routes(api: FastAPI, runtime: Runtime, settings: Settings) -> None:
-    """The routes under /ledger. A call of `apply` works for some seconds and says whether that was all."""
+    """The routes under /ledger, and /export. A call of `apply` works for some seconds and says whether that was all."""
 
     @api.post("/ledger/preview")
     def preview(wish: repricing.Wish) -> dict[str, Any]:
@@ -31,3 +36,9 @@ def add_ledger_routes(api: FastAPI, runtime: Runtime, settings: Settings) -> Non
     @api.get("/ledger/versions/{version}")
     def one_version(version: int) -> dict[str, Any]:
         return repricing.one_version(runtime, version)
+
+    @api.post("/export")
+    def exported(wish: export.ExportWish) -> FileResponse:
+        path, written = export.export_file(runtime, wish)
+        said = {export.SAID: json.dumps(asdict(written))}
+        return FileResponse(path, headers=said, background=BackgroundTask(path.unlink, missing_ok=True))

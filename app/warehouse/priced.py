@@ -80,6 +80,16 @@ def price(session: Session, relation: str, book: Book, into: str) -> None:
         session.execute("pricing.drop", {"table": name})
 
 
+def price_at_list(session: Session, relation: str, book: str, into: str, *, by_account: bool) -> None:
+    """What `relation` costs at the list prices of a book that has priced it before, by the rates kept of it.
+
+    Makes the temporary table `into`; its cost is the list price. `by_account`: whether the book's names were resolved
+    account by account.
+    """
+    values = {"book": book, "by_account": by_account, "own_terms": False}
+    _materialise(session, into, "pricing.priced", {"requests": relation}, **values)
+
+
 def price_parts(session: Session, parts: str, relation: str, book: Book, priced: str, into: str) -> None:
     """Price the separately billed parts of responses and fold them into the already priced requests.
 

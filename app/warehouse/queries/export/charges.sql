@@ -1,5 +1,5 @@
--- One row a charge of the span: the lines of {lines} (export.classes) of {requests} by everything that names a charge.
--- {listed} are the lines of those requests that cost another amount at list. Columns: provider, account, model_id, region,
+-- One row a charge of the span that begins at from_us, or of each hour where $hourly: the lines of {lines} (export.classes) of {requests} by everything that names a charge.
+-- {listed} are the lines of those requests that cost another amount at list. Columns: from_us (of the charge), provider, account, model_id, region,
 -- class, price_row, price_book, cost_state, source, billing, service_tier, is_batch, operation, feature, team,
 -- environment, confidence (of the price row: confirmed, estimated; NULL where none is at hand), requests, tokens, rate,
 -- list_rate (USD a token), cost_usd, list_usd, billed_usd (0 where the source is known not to be billed by the request,
@@ -20,6 +20,7 @@ joined AS (
 
 charged AS (
     SELECT
+        CASE WHEN $hourly THEN r.at_us - r.at_us % 3600000000 ELSE $from_us END AS from_us,
         r.provider, r.account, coalesce(r.model_id, r.model) AS model_id, r.region, j.class, r.price_row, r.price_book,
         r.cost_state, r.source, coalesce(b.billing, 'unknown') AS billing, r.service_tier, r.is_batch, r.operation,
         r.feature, r.team, r.environment, p.status AS confidence,
@@ -37,7 +38,7 @@ charged AS (
 
 summed AS (
     SELECT
-        provider, account, model_id, region, class, price_row, price_book, cost_state, source, billing, service_tier,
+        from_us, provider, account, model_id, region, class, price_row, price_book, cost_state, source, billing, service_tier,
         is_batch, operation, feature, team, environment, confidence, rate, list_rate,
         count(*) AS requests,
         cast(sum(cast(tokens AS DECIMAL(38, 0))) AS BIGINT) AS tokens,
@@ -45,13 +46,13 @@ summed AS (
         cast(sum(cast(list_pusd AS DECIMAL(38, 0))) AS DECIMAL(25, 0)) AS list_pusd
     FROM charged
     GROUP BY
-        provider, account, model_id, region, class, price_row, price_book, cost_state, source, billing, service_tier,
+        from_us, provider, account, model_id, region, class, price_row, price_book, cost_state, source, billing, service_tier,
         is_batch, operation, feature, team, environment, confidence, rate, list_rate
 )
 
 SELECT
-    provider, account, model_id, region, class, price_row, price_book, cost_state, source, billing, service_tier,
-    is_batch, operation, feature, team, environment, confidence, requests, tokens,
+    from_us, provider, account, model_id, region, class, price_row, price_book, cost_state, source, billing,
+    service_tier, is_batch, operation, feature, team, environment, confidence, requests, tokens,
     rate * cast('0.000000000001' AS DECIMAL(13, 12)) AS rate,
     list_rate * cast('0.000000000001' AS DECIMAL(13, 12)) AS list_rate,
     cost_pusd * cast('0.000000000001' AS DECIMAL(13, 12)) AS cost_usd,
@@ -62,5 +63,5 @@ SELECT
     END AS billed_usd
 FROM summed
 ORDER BY
-    provider, account, model_id, feature, team, environment, class, region, price_row, price_book, cost_state, source,
+    from_us, provider, account, model_id, feature, team, environment, class, region, price_row, price_book, cost_state, source,
     service_tier, is_batch, operation, rate, list_rate

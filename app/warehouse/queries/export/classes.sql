@@ -1,6 +1,6 @@
 -- The temporary table {into}: each request of {figures} (request_key, token classes, units, six parts of its cost,
 -- price_row, price_book) as one line a token class in use, and one for its fees. Columns: request_key, class, tokens
--- (NULL for fees), cost_pusd (NULL: unknown), rate (pico-USD a token, NULL where the row that priced it is not at hand).
+-- (NULL for fees), cost_pusd (NULL: unknown), rate (pico-USD a token; NULL where the row that priced it is not here).
 -- Lines add up to the parts, part by part: where a part holds several classes, each is tokens x rate, and the first
 -- takes what rounding leaves. Without the rates such a part is one line, named '<part>_mixed'. A request of which
 -- nothing is known but that it was made is the line 'usage_unknown'.
@@ -8,7 +8,8 @@ CREATE OR REPLACE TEMP TABLE {into} AS
 WITH rated AS (
     SELECT
         f.request_key, f.units,
-        f.tok_input, f.tok_cache_read, f.tok_cache_write_5m, f.tok_cache_write_30m, f.tok_cache_write_1h, f.tok_cache_write_12h,
+        f.tok_input, f.tok_cache_read, f.tok_cache_write_5m, f.tok_cache_write_30m, f.tok_cache_write_1h,
+            f.tok_cache_write_12h,
         f.tok_input_audio, f.tok_cache_read_audio, f.tok_input_image, f.tok_output, f.tok_reasoning,
         f.tok_output_audio, f.tok_output_image,
         f.input_pusd, f.cache_read_pusd, f.cache_write_pusd, f.output_pusd, f.reasoning_pusd, f.other_pusd,
@@ -40,13 +41,17 @@ shared AS (
         CASE WHEN tok_input_image > 0
             THEN cast(round(cast(tok_input_image AS DECIMAL(14, 0)) * r_input_image) AS BIGINT) END AS x_input_image,
         CASE WHEN tok_cache_read_audio > 0
-            THEN cast(round(cast(tok_cache_read_audio AS DECIMAL(14, 0)) * r_cache_read_audio) AS BIGINT) END AS x_cache_read_audio,
+            THEN cast(round(cast(tok_cache_read_audio AS DECIMAL(14, 0)) * r_cache_read_audio) AS
+                BIGINT) END AS x_cache_read_audio,
         CASE WHEN tok_cache_write_30m > 0
-            THEN cast(round(cast(tok_cache_write_30m AS DECIMAL(14, 0)) * r_cache_write_30m) AS BIGINT) END AS x_cache_write_30m,
+            THEN cast(round(cast(tok_cache_write_30m AS DECIMAL(14, 0)) * r_cache_write_30m) AS
+                BIGINT) END AS x_cache_write_30m,
         CASE WHEN tok_cache_write_1h > 0
-            THEN cast(round(cast(tok_cache_write_1h AS DECIMAL(14, 0)) * r_cache_write_1h) AS BIGINT) END AS x_cache_write_1h,
+            THEN cast(round(cast(tok_cache_write_1h AS DECIMAL(14, 0)) * r_cache_write_1h) AS BIGINT)
+                END AS x_cache_write_1h,
         CASE WHEN tok_cache_write_12h > 0
-            THEN cast(round(cast(tok_cache_write_12h AS DECIMAL(14, 0)) * r_cache_write_12h) AS BIGINT) END AS x_cache_write_12h,
+            THEN cast(round(cast(tok_cache_write_12h AS DECIMAL(14, 0)) * r_cache_write_12h) AS
+                BIGINT) END AS x_cache_write_12h,
         CASE WHEN tok_output_audio > 0
             THEN cast(round(cast(tok_output_audio AS DECIMAL(14, 0)) * r_output_audio) AS BIGINT) END AS x_output_audio,
         CASE WHEN tok_output_image > 0
@@ -126,8 +131,10 @@ SELECT
     request_key, 'cache_write_5m' AS class, tok_cache_write_5m AS tokens,
     CASE
         WHEN n_cache_write = 1 THEN cache_write_pusd
-        WHEN r_cache_write_5m IS NULL THEN nullif(cache_write_pusd - coalesce(x_cache_write_30m, 0) - coalesce(x_cache_write_1h, 0) - coalesce(x_cache_write_12h, 0), 0)
-        ELSE cache_write_pusd - coalesce(x_cache_write_30m, 0) - coalesce(x_cache_write_1h, 0) - coalesce(x_cache_write_12h, 0)
+        WHEN r_cache_write_5m IS NULL THEN nullif(cache_write_pusd - coalesce(x_cache_write_30m, 0) -
+            coalesce(x_cache_write_1h, 0) - coalesce(x_cache_write_12h, 0), 0)
+        ELSE cache_write_pusd - coalesce(x_cache_write_30m, 0) - coalesce(x_cache_write_1h, 0) -
+            coalesce(x_cache_write_12h, 0)
     END AS cost_pusd,
     r_cache_write_5m AS rate
 FROM shared
@@ -138,7 +145,8 @@ SELECT
     CASE
         WHEN n_cache_write = 1 THEN cache_write_pusd
         WHEN tok_cache_write_5m > 0 THEN x_cache_write_30m
-        WHEN r_cache_write_30m IS NULL THEN nullif(cache_write_pusd - coalesce(x_cache_write_1h, 0) - coalesce(x_cache_write_12h, 0), 0)
+        WHEN r_cache_write_30m IS NULL THEN nullif(cache_write_pusd - coalesce(x_cache_write_1h, 0) -
+            coalesce(x_cache_write_12h, 0), 0)
         ELSE cache_write_pusd - coalesce(x_cache_write_1h, 0) - coalesce(x_cache_write_12h, 0)
     END AS cost_pusd,
     r_cache_write_30m AS rate
@@ -169,7 +177,8 @@ WHERE tok_cache_write_12h > 0 AND (rated OR n_cache_write = 1)
 UNION ALL
 SELECT
     request_key, 'cache_write_mixed' AS class,
-    nullif(coalesce(tok_cache_write_5m, 0) + coalesce(tok_cache_write_30m, 0) + coalesce(tok_cache_write_1h, 0) + coalesce(tok_cache_write_12h, 0), 0) AS tokens,
+    nullif(coalesce(tok_cache_write_5m, 0) + coalesce(tok_cache_write_30m, 0) + coalesce(tok_cache_write_1h,
+        0) + coalesce(tok_cache_write_12h, 0), 0) AS tokens,
     cache_write_pusd AS cost_pusd, cast(NULL AS DECIMAL(24, 6)) AS rate
 FROM shared
 WHERE (NOT rated AND n_cache_write > 1) OR (n_cache_write = 0 AND cache_write_pusd <> 0)
@@ -232,6 +241,7 @@ SELECT
     cast(NULL AS DECIMAL(24, 6)) AS rate
 FROM shared
 WHERE units IS NULL AND coalesce(other_pusd, 0) = 0
-    AND tok_input IS NULL AND tok_cache_read IS NULL AND tok_cache_write_5m IS NULL AND tok_cache_write_30m IS NULL AND tok_cache_write_1h IS NULL AND tok_cache_write_12h IS NULL
+    AND tok_input IS NULL AND tok_cache_read IS NULL AND tok_cache_write_5m IS NULL AND tok_cache_write_30m IS
+        NULL AND tok_cache_write_1h IS NULL AND tok_cache_write_12h IS NULL
     AND tok_input_audio IS NULL AND tok_cache_read_audio IS NULL AND tok_input_image IS NULL AND tok_output IS NULL
     AND tok_reasoning IS NULL AND tok_output_audio IS NULL AND tok_output_image IS NULL
