@@ -59,16 +59,23 @@ def _read(value: Any, number: Callable[[Any, str], int | None]) -> Usage | None:
     return Usage(*(number(value.get(name), name.removesuffix("_tokens")) for name in _NAMES))
 
 
+_NOTHING: Final = Usage(None, None, None, None, None, None)
+
+
 class Counter:
     """The sum that a session has reached, and how often it started anew."""
 
     def __init__(self) -> None:
         self.total: Usage | None = None
         self.resets = 0
+        self._seen: set[Usage] = set()  # sums that were reached: a copy of the session in the same file repeats them
 
     def advance(self, total: Usage, last: Usage | None, warnings: list[str]) -> Usage:
         """What was used since the last reading; without any tokens where the same sum is written again."""
         before, self.total = self.total, total
+        if total in self._seen:
+            return _NOTHING
+        self._seen.add(total)
         if before is None:
             return total if last is None else last
         grown = Usage(*(_difference(now, was) for now, was in zip(total, before, strict=True)))

@@ -120,6 +120,10 @@ def test_lost_lines_are_counted_by_the_counter_and_flagged():
     assert found[1].warnings == ["counter_disagrees"]
 
 
+def test_a_copy_of_the_session_in_its_own_file_adds_nothing():
+    assert len(calls(*SESSION, *SESSION)) == 2
+
+
 def test_a_copy_of_the_session_gives_the_same_ids():
     assert [event.source_record for event in calls(*SESSION)] == [event.source_record for event in calls(*SESSION)]
 
