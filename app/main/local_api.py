@@ -8,7 +8,7 @@ from fastapi import FastAPI, Form
 from fastapi.responses import JSONResponse, Response
 
 from app.core.errors import HalveError, NotFoundError
-from app.main import budgets, report_commands
+from app.main import budgets, reconciling, report_commands
 from app.main.ledger_api import add_ledger_routes
 from app.main.refresh import now_us
 from app.main.service_calls import STATUS_OF
