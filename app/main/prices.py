@@ -13,6 +13,7 @@ from app.pricing.difference import compare
 from app.pricing.disagreement import Check, disagreements
 from app.pricing.rates import DAY_US
 from app.pricing.rules import Entry
+from app.web.commands import PriceDesk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -55,6 +56,11 @@ def import_table(
             break
         imported.apply(folder, rest, now_us=now_us())
     return imported.Import(difference, taken, book.version)
+
+
+def price_desk(book: PriceBook, settings: Settings) -> PriceDesk:
+    """What the Prices page reads of a running service."""
+    return PriceDesk(book, lambda: imported.tables_in(price_folder(settings)), settings.prices)
 
 
 def check(settings: Settings, *, against: Sequence[Path] = (), providers: Sequence[str] = ()) -> Check:

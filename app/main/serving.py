@@ -22,6 +22,7 @@ from app.core.errors import UnavailableError
 from app.main import batch_pages, budgets, jobs, reporting
 from app.main.background import Background
 from app.main.local_api import create_local_api
+from app.main.prices import price_desk
 from app.main.refresh import now_us
 from app.main.runtime import Runtime, make_folder, opened
 from app.main.store import SOCKET
@@ -248,6 +249,7 @@ def commands(runtime: Runtime, work: Background, *, demo: bool = False) -> Comma
         batch=batch_pages.of_service(work, demo=demo),
         push=work.pushes.desk(),
         budgets=budgets.desk(runtime, work.settings, made=demo),
+        prices=price_desk(runtime.book, work.settings),
     )
 
 

@@ -227,6 +227,15 @@ class PriceBook:
         context = self._with_terms(match, {**dict(match.ctx), **ctx_of.parse(ctx)}, None).list_ctx
         return match, self._rows_of(match.provider, match.price_provider, match.price_model, context)
 
+    def lists(self, provider: str, model: str) -> bool:
+        """Whether the price list has a model under exactly this name."""
+        return (provider, model) in self._models
+
+    def models(self) -> list[tuple[str, str]]:
+        """Every (provider, model) that has a price of its own, sorted."""
+        own = {(rule.provider, rule.model) for rule in self._own_rules if rule.op == "set" and not rule.general}
+        return sorted({*self._models, *_set_models([self.sources.overlay]), *own})
+
     def model_names(self) -> list[str]:
         """Every model name that has a price of its own, for suggestions."""
         return sorted({model.lower() for _, model in self._models} | {rule.model for rule in self._own_rules})

@@ -17,7 +17,7 @@ from app.pricing.tables import genai
 from app.pricing.tables.table import PriceTable, TableRow
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from app.pricing.book import PriceBook
     from app.pricing.difference import Item, RateChange
@@ -64,9 +64,17 @@ class Check:
 
 
 def disagreements(
-    book: PriceBook, tables: Iterable[PriceTable], *, now_us: int, share: Decimal = SHARE
+    book: PriceBook,
+    tables: Iterable[PriceTable],
+    *,
+    now_us: int,
+    share: Decimal = SHARE,
+    only: Collection[tuple[str, str]] | None = None,
 ) -> list[Disagreement]:
-    """Every disagreement of the lists with the book's present list prices, by provider and model, each said once."""
+    """Every disagreement of the lists with the book's present list prices, by provider and model, each said once.
+
+    `only` names the priced models (provider, model) to look at; None is all of them.
+    """
     lists = [
         genai.of_models(book.sources.price_list.models, book.list_source, now_us),
         own_table(book, now_us),
@@ -74,11 +82,20 @@ def disagreements(
     ]
     found: dict[tuple[object, ...], Disagreement] = {}
     for table in lists:
-        wanted = compare(book, table, lambda row: row.to_us == FOREVER_US)
+        wanted = compare(book, table, lambda row: row.to_us == FOREVER_US and _among(book, row, only))
         for item in wanted.items:
             for one in _of(book, table, item, share):
                 found.setdefault((one.provider, one.model, one.ctx, one.name, one.prompt_above, one.other), one)
     return sorted(found.values(), key=lambda one: (one.provider, one.model, one.ctx, one.name, one.prompt_above or -1))
+
+
+def _among(book: PriceBook, row: TableRow, only: Collection[tuple[str, str]] | None) -> bool:
+    if only is None or (row.provider, row.model) in only:
+        return True
+    if book.lists(row.provider, row.model):
+        return False  # a priced name of its own: it need not be looked up
+    match = book.matcher.find(row.provider, row.model)
+    return match is not None and (match.price_provider, match.price_model) in only
 
 
 def own_table(book: PriceBook, now_us: int) -> PriceTable:

@@ -22,7 +22,7 @@ from app.pricing.rates import (
 if TYPE_CHECKING:
     from decimal import Decimal
 
-_DAY_NAMES: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+DAY_NAMES: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,15 +126,16 @@ def _name(provider: str, model: str, ctx: str, span: Span, cell: Cell, above: in
     """Readable identity: `anthropic/claude-sonnet-4-6@2026-03-13 batch >200000`."""
     words = [f"{provider}/{model}@{_stamp(span.from_us)}", ctx or "standard"]
     if (cell.weekday_from, cell.weekday_to) != (0, 6):
-        words.append(f"{_DAY_NAMES[cell.weekday_from]}-{_DAY_NAMES[cell.weekday_to]}")
+        words.append(f"{DAY_NAMES[cell.weekday_from]}-{DAY_NAMES[cell.weekday_to]}")
     if (cell.minute_from, cell.minute_to) != (0, MINUTES_A_DAY):
-        words.append(f"{_clock(cell.minute_from)}-{_clock(cell.minute_to)}Z")
+        words.append(f"{clock(cell.minute_from)}-{clock(cell.minute_to)}Z")
     if above > -1:
         words.append(f">{above}")
     return " ".join(words)
 
 
-def _clock(minute: int) -> str:
+def clock(minute: int) -> str:
+    """A minute of the day as `06:30`."""
     return f"{minute // 60:02d}:{minute % 60:02d}"
 
 

@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from app.jobs import Job
+    from app.pricing.book import PriceBook
+    from app.pricing.tables.table import PriceTable
     from app.web.batch_desk import BatchDesk
     from app.web.push_desk import PushDesk
 
@@ -89,6 +91,21 @@ class BudgetDesk:
 
 
 @dataclass(frozen=True, slots=True)
+class PriceDesk:
+    """What the Prices page reads.
+
+    Attributes:
+        book: the price book at work.
+        tables: every imported table, read anew.
+        file: the user's own price file, empty where there is none.
+    """
+
+    book: PriceBook
+    tables: Callable[[], list[PriceTable]]
+    file: str
+
+
+@dataclass(frozen=True, slots=True)
 class Commands:
     """Deeds by name. Each raises an error of app.core.errors whose text a page shows.
 
@@ -105,6 +122,7 @@ class Commands:
         jobs: the service's own work by the clock; None where it has no clock.
         batch: batch jobs; None where this service moves none.
         budgets: budgets and their alerts; None where this service watches none.
+        prices: the price book; None where this service prices nothing.
         push: logs and traces that applications push; None where this service takes none.
     """
 
@@ -121,3 +139,4 @@ class Commands:
     batch: BatchDesk | None = None
     budgets: BudgetDesk | None = None
     push: PushDesk | None = None
+    prices: PriceDesk | None = None

@@ -11,6 +11,7 @@ from app.web.pages import (
     budgets,
     finding,
     jobs,
+    prices,
     reports,
     request,
     requests,
@@ -34,5 +35,6 @@ PAGES: Final[tuple[Page, ...]] = (
     budgets.PAGE,
     reports.PAGE,
     sources.PAGE,
+    prices.PAGE,
     jobs.PAGE,
 )

@@ -1,0 +1,334 @@
+"""Prices: what the book says of any model, what is unpriced in the logs, where lists disagree, which fees run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+from app.analysis import coverage as covered
+from app.analysis import spend
+from app.analysis.scope import spend_scope
+from app.core import view as views
+from app.core.money import usd_text
+from app.pricing.disagreement import disagreements
+from app.pricing.fees import charged_pusd
+from app.pricing.rates import FEES, FOREVER_US
+from app.pricing.show import PriceLine, current, lines_of, search
+from app.web import cells
+from app.web import format as show
+from app.web.page import Content, Context, Empty, Link, Page
+from app.web.table import Cell, Column, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from app.analysis.coverage import UnpricedModel
+    from app.pricing.fees import Fee
+    from app.web.cells import Tone
+    from app.web.commands import PriceDesk
+
+PATH: Final = "/prices"
+MOST_MODELS: Final = 25
+MOST_ROWS: Final = 200
+SEEN: Final = 200
+DAY_US: Final = 86_400_000_000
+FEE_DAYS: Final = 30
+CLASSES: Final = (
+    ("input", "Input"),
+    ("cache_read", "Cached"),
+    ("cache_write_5m", "Written"),
+    ("cache_write_1h", "Written 1 h"),
+    ("output", "Output"),
+)
+MISSING: Final = {"partly": "a part has no price", "unpriced": "no price"}
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    label: str
+    value: str
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    asked: str
+    facts: tuple[Fact, ...]
+    entries: str
+    path: str = PATH
+
+
+def build(context: Context) -> Content:
+    """The Prices page: today's rates of the models in the logs, or every dated rate of what was searched."""
+    desk = context.deps.commands.prices
+    if desk is None:
+        return Content(
+            "Prices",
+            empty=Empty(
+                "No price book here",
+                "This Halve was started without its price book.",
+                (Link("Open Sources", "/sources"),),
+            ),
+        )
+    asked = context.keys.get("q", "").strip()[:200]
+    everything = views.View(period=views.period("all", context.view.period.zone, context.now_us))
+    seen = _seen(context, everything)
+    found = search(desk.book, asked, most=MOST_MODELS) if asked else []
+    lines = [line for key in found for line in lines_of(desk.book, *key)] if asked else _now(desk, seen, context.now_us)
+    unpriced = [item for item in covered.coverage(context.session, everything).unpriced if item.cost_state in MISSING]
+    named = {(line.provider, line.model) for line in lines}
+    tables = [_rates_table(lines, asked=asked, full=len(found) == MOST_MODELS), _unpriced_table(unpriced)]
+    tables.append(_disagreement_table(desk, named, context.now_us))
+    if desk.book.fees:
+        tables.append(_fee_table(context, desk.book.fees))
+    return Content("Prices", model=Model(asked, _facts(desk), _entries(unpriced)), tables=tuple(tables))
+
+
+def _seen(context: Context, everything: views.View) -> list[tuple[str | None, str]]:
+    scope = spend_scope(context.session, everything, "model")
+    rows = context.session.rows("pricing.seen", {"facts": scope.relation}, **scope.range, most=SEEN)
+    return [(provider, str(model)) for provider, model, *_ in rows]
+
+
+def _now(desk: PriceDesk, seen: Iterable[tuple[str | None, str]], now_us: int) -> list[PriceLine]:
+    lines = [line for provider, model in seen for line in current(desk.book, provider, model, now_us)]
+    return list({line.price_row: line for line in lines}.values())
+
+
+def _facts(desk: PriceDesk) -> tuple[Fact, ...]:
+    book = desk.book
+    tables = desk.tables()
+    confirmed = book.sources.overlay.confirmed_to_us
+    taken = ", ".join(f"{table.kind} of {_day(table.as_of_us)}" for table in tables)
+    return (
+        Fact("Price book", book.version, "each request keeps the version that priced it"),
+        Fact("List prices", book.list_source, f"{len(book.sources.price_list.models):,} models"),
+        Fact("Announced prices wait after", "never" if confirmed == FOREVER_US else _day(confirmed - DAY_US)),
+        Fact("Imported tables", taken or "none", "" if taken else "halve prices import FILE"),
+        Fact("Your own terms", desk.file.rpartition("/")[2] or "none", "" if desk.file else "--prices or HALVE_PRICES"),
+    )
+
+
+def _rates_table(lines: Sequence[PriceLine], *, asked: str, full: bool) -> Table:
+    caption = f"Every rate of what matches “{asked}”" if asked else "Rates now of the models in your logs"
+    notes = ["USD per million tokens."]
+    if full:
+        notes.append(f"The first {MOST_MODELS} models; search more narrowly for others.")
+    if len(lines) > MOST_ROWS:
+        notes.append(f"The first {MOST_ROWS} of {len(lines):,} rows.")
+    return Table(
+        "rates",
+        caption,
+        (
+            Column("model", "Model", width="mid"),
+            Column("context", "Context", width="tight"),
+            Column("valid_from", "From", width="tight"),
+            Column("valid_to", "To", width="tight", twin_only=not asked),
+            Column("prompt_above", "Prompt above", "number"),
+            Column("hours_utc", "Hours, UTC", width="tight", twin_only=not any(line.hours for line in lines)),
+            *(Column(f"{name}_usd_per_mtok", label, "number") for name, label in CLASSES),
+            Column("other_rates", "Other rates", width="mid"),
+            Column("status", "Status", width="tight"),
+            Column("source", "Source", width="wide"),
+            Column("currency", "Currency", twin_only=True),
+            Column("price_row", "Price row", twin_only=True),
+        ),
+        tuple(_rate_row(line) for line in lines[:MOST_ROWS]),
+        frame_note=" ".join(notes),
+        empty=f"Nothing in the book matches “{asked}”. A model of your own gets its price from your price file."
+        if asked
+        else "No model in the logs has a price, or nothing was read yet. Search for any model above.",
+        stacked=True,
+    )
+
+
+def _rate_row(line: PriceLine) -> tuple[Cell, ...]:
+    tone: Tone = "muted" if line.valid_to is not None else ""
+    shown = dict(CLASSES)
+    others = [
+        f"{name.replace('_', ' ')} {rate}" for name, rate in line.usd_per_mtok.items() if name not in shown and rate
+    ]
+    if line.usd_per_mtok["reasoning"] == line.usd_per_mtok["output"]:
+        others = [text for text in others if not text.startswith("reasoning ")]
+    others += [f"{name.replace('_', ' ')} {rate} each" for name, rate in line.fees_usd.items()]
+    return (
+        Cell(f"{line.provider}/{line.model}", line.model, note=line.provider, tone=tone),
+        Cell(line.context, line.context),
+        Cell(line.valid_from, _date(line.valid_from, "always")),
+        Cell(line.valid_to, _date(line.valid_to, "")),
+        Cell(line.prompt_above, "" if line.prompt_above is None else show.count(line.prompt_above)),
+        Cell(line.hours or None, line.hours),
+        *(Cell(line.usd_per_mtok[name], line.usd_per_mtok[name] or show.UNKNOWN, tone=tone) for name in shown),
+        Cell("; ".join(others) or None, "; ".join(others), tone="muted"),
+        Cell(line.status, line.status, tone="muted" if line.status == "confirmed" else ""),
+        Cell(line.source, _short(line.source), tone="muted"),
+        Cell("USD", "USD"),
+        Cell(line.price_row, line.price_row),
+    )
+
+
+def _unpriced_table(unpriced: Sequence[UnpricedModel]) -> Table:
+    return Table(
+        "unpriced",
+        "Unpriced in your logs",
+        (
+            Column("model", "Model", width="mid"),
+            Column("provider", "Provider", width="tight"),
+            Column("state", "What is missing", width="tight"),
+            Column("requests", "Requests", "number"),
+            Column("tokens", "Tokens", "number"),
+            Column("price_file_entry", "Entry for your price file", width="wide"),
+        ),
+        tuple(
+            (
+                cells.text(item.model),
+                cells.text(item.provider),
+                Cell(item.cost_state, MISSING[item.cost_state]),
+                cells.count(item.requests),
+                cells.count(item.tokens),
+                Cell(_entry(item), _entry(item), tone="muted"),
+            )
+            for item in unpriced
+        ),
+        empty="Every model in the logs has a price.",
+        stacked=True,
+    )
+
+
+def _entry(item: UnpricedModel) -> str:
+    """A line for `rates:` with the prices left to fill in; as it stands a run says which line lacks them."""
+    provider = item.provider if item.provider and item.provider != "None" else "own"
+    return f"- {{provider: {_quoted(provider)}, model: {_quoted(item.model)}, input: FILL_IN, output: FILL_IN}}"
+
+
+def _quoted(text: str) -> str:
+    plain = "".join(char for char in text if char.isprintable())
+    escaped = plain.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def _entries(unpriced: Sequence[UnpricedModel]) -> str:
+    """A price file for everything that lacks a price."""
+    if not unpriced:
+        return ""
+    lines = [f"  {_entry(item)}  # {item.requests:,} requests, {item.tokens:,} tokens" for item in unpriced]
+    return "rates:  # USD per million tokens\n" + "\n".join(lines)
+
+
+def _disagreement_table(desk: PriceDesk, named: set[tuple[str, str]], now_us: int) -> Table:
+    found = disagreements(desk.book, desk.tables(), now_us=now_us, only=named) if named else []
+    return Table(
+        "disagreements",
+        "Where lists disagree by more than 1 %",
+        (
+            Column("model", "Model", width="mid"),
+            Column("context", "Context", width="tight"),
+            Column("class", "Class", width="tight"),
+            Column("prompt_above", "Prompt above", "number"),
+            Column("book_usd", "Book", "number"),
+            Column("since", "Since", width="tight"),
+            Column("other_usd", "Other list", "number"),
+            Column("as_of", "As of", width="tight"),
+            Column("other", "List", width="mid"),
+            Column("source", "The book's source", width="wide"),
+        ),
+        tuple(
+            (
+                Cell(f"{one.provider}/{one.model}", one.model, note=one.provider),
+                Cell(one.ctx or "standard", one.ctx or "standard"),
+                Cell(one.name, one.name.replace("_", " "), note="each" if one.name in FEES else ""),
+                Cell(one.prompt_above, "" if one.prompt_above is None else show.count(one.prompt_above)),
+                Cell(one.book_usd, one.book_usd),
+                Cell(*_both(None if one.since_us is None else _day(one.since_us), "always")),
+                Cell(one.other_usd, one.other_usd),
+                Cell(_day(one.as_of_us), _day(one.as_of_us)),
+                Cell(one.other, one.other),
+                Cell(one.source, _short(one.source), tone="muted"),
+            )
+            for one in found
+        ),
+        frame_note="Of the models above. The check of all models: halve prices check.",
+        empty="The lists agree on the models above. The check of all models: halve prices check.",
+        stacked=True,
+    )
+
+
+def _fee_table(context: Context, fees: Iterable[Fee]) -> Table:
+    end = context.now_us // DAY_US * DAY_US
+    start = end - FEE_DAYS * DAY_US
+    return Table(
+        "fees",
+        "Fixed fees of your price file",
+        (
+            Column("fee", "Fee", width="mid"),
+            Column("billing", "Billing", width="tight"),
+            Column("amount", "Amount", "number"),
+            Column("currency", "Currency", width="tight"),
+            Column("per", "Per", width="tight"),
+            Column("usd", f"Last {FEE_DAYS} days", "number", "What it costs in the 30 whole UTC days before today"),
+            Column("list_value_usd", "List-price value", "number", "Of the requests of the logs that it pays for"),
+            Column("logs", "Logs", width="mid"),
+            Column("source", "Source", width="tight"),
+        ),
+        tuple(
+            (
+                cells.text(fee.name),
+                cells.text(fee.billing),
+                Cell(str(fee.period_amount), f"{fee.period_amount:,f}", note=_seats(fee)),
+                cells.text(fee.currency),
+                cells.text(fee.per),
+                cells.money(charged_pusd(fee, start, end)),
+                _list_value(context, fee, start, end),
+                cells.text(fee.logs or None),
+                cells.text(fee.source),
+            )
+            for fee in fees
+        ),
+        stacked=True,
+    )
+
+
+def _seats(fee: Fee) -> str:
+    return "" if fee.seats == 1 else f"{fee.seats:f} × {fee.amount:f}"
+
+
+def _list_value(context: Context, fee: Fee, start: int, end: int) -> Cell:
+    if not fee.logs:
+        return cells.money(None)
+    days = views.Period("fee", start, end, context.view.period.zone)
+    view = views.View(days, filters=(views.Filter("is", "source", (fee.logs,)),))
+    total = spend.totals(context.session, view).cost_pusd
+    return Cell(usd_text(total), show.money(total))
+
+
+def _short(source: str) -> str:
+    """A source as a reader needs it: each link without its scheme, the first two, then how many more."""
+    parts = [part.replace("https://", "") for part in source.split("; ")]
+    return "; ".join(parts[:2]) + (f"; {len(parts) - 2} more" if len(parts) > 2 else "")
+
+
+def _both(value: str | None, otherwise: str) -> tuple[str | None, str]:
+    return value, value or otherwise
+
+
+def _date(text: str | None, otherwise: str) -> str:
+    if text is None:
+        return otherwise
+    return text[:10] if text.endswith("T00:00:00Z") else f"{text[:10]} {text[11:16]}"
+
+
+def _day(at_us: int) -> str:
+    return datetime.fromtimestamp(at_us // 1_000_000, UTC).strftime("%Y-%m-%d")
+
+
+PAGE = Page(
+    name="prices",
+    path=PATH,
+    twin=PATH,
+    nav="Prices",
+    build=build,
+    keys=frozenset({"q"}),
+    uses_view=False,
+    section="prices",
+)
