@@ -20,7 +20,7 @@ WITH calls AS (
         r.input_pusd, r.cache_read_pusd, r.cache_write_pusd,
         coalesce(r.output_pusd, 0) + coalesce(r.reasoning_pusd, 0) AS output_pusd,
         r.other_pusd
-    FROM requests r
+    FROM counted_requests r
     WHERE r.start_us - r.start_us % 86400000000 IN (SELECT day_us FROM {days}) AND r.cost_state <> 'not_billed'
 ),
 beside AS (

@@ -9,9 +9,9 @@ SELECT
     coalesce(a.rule, 'none') AS assigned_by,
     a.template
 FROM (
-    SELECT start_us AS at_us, * FROM requests WHERE start_us IS NOT NULL
+    SELECT start_us AS at_us, * FROM counted_requests WHERE start_us IS NOT NULL
     UNION ALL
-    SELECT cast(0 AS BIGINT) AS at_us, * FROM requests WHERE start_us IS NULL
+    SELECT cast(0 AS BIGINT) AS at_us, * FROM counted_requests WHERE start_us IS NULL
 ) AS r
 LEFT JOIN attribution_latest AS a ON a.request_key = r.request_key
 WHERE r.at_us >= $from_us AND r.at_us < $to_us

@@ -5,6 +5,6 @@ SELECT
     coalesce(sum(CASE WHEN s.billing IS DISTINCT FROM 'api' AND r.start_us IS NOT NULL THEN 1 ELSE 0 END), 0)
         AS other_requests,
     coalesce(sum(CASE WHEN r.start_us IS NULL THEN 1 ELSE 0 END), 0) AS untimed_requests
-FROM requests r
+FROM counted_requests r
 LEFT JOIN (SELECT source, max(billing) AS billing FROM sources GROUP BY source) s ON s.source = r.source
 WHERE r.start_us IS NULL OR (r.start_us >= $from_us AND r.start_us < $to_us)

@@ -4,7 +4,7 @@
 -- Narrow on purpose: the wide row of a request is read once, past this table, and never held for a join.
 CREATE OR REPLACE TEMP TABLE stream_scope AS
 SELECT r.request_key, z.offset_us, coalesce(a.feature, 'unassigned') AS feature, a.template
-FROM requests r
+FROM counted_requests r
 JOIN zone_offsets z ON z.quarter = cast(floor(r.start_us / 900000000.0) AS BIGINT)
 LEFT JOIN attribution_latest a ON a.request_key = r.request_key
 LEFT JOIN (SELECT source, max(billing) AS billing FROM sources GROUP BY source) s ON s.source = r.source

@@ -1,2 +1,2 @@
 -- How many requests carry no time. One row.
-SELECT count(*) AS undated FROM requests WHERE start_us IS NULL
+SELECT count(*) AS undated FROM counted_requests WHERE start_us IS NULL
