@@ -54,5 +54,6 @@ def state_of(context: Context) -> Hashable:
 
 
 def address_of(context: Context, page: Page) -> Hashable:
-    """What a reader asked for: the page, its path, the view and its keys."""
-    return (page.name, tuple(sorted(context.path.items())), context.view, tuple(sorted(context.keys.items())))
+    """What a reader asked for: the page, its path, the view and its keys, and what this page alone rests on."""
+    keys = tuple(sorted(context.keys.items()))
+    return (page.name, tuple(sorted(context.path.items())), context.view, keys, page.rests_on(context))

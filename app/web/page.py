@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 from app.core import view as views
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Hashable, Iterable, Mapping
 
     from app.analysis.figures import Figures
     from app.charts.chart import Chart
@@ -109,7 +109,8 @@ class Page:
         keys: query keys of its own, beside those of a View.
         uses_view: whether period and filters change what it shows.
         kept: whether its content may be shown again until the warehouse or a decision on a finding changes: only for
-            pages that read nothing else.
+            pages that read nothing else, but for what `rests_on` tells.
+        rests_on: changes whenever something else changes that this page alone reads.
     """
 
     name: str
@@ -120,6 +121,7 @@ class Page:
     keys: frozenset[str] = field(default_factory=frozenset)
     uses_view: bool = True
     kept: bool = False
+    rests_on: Callable[[Context], Hashable] = lambda _context: None
     section: str = ""
 
     @property

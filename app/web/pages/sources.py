@@ -9,7 +9,7 @@ from app.analysis import coverage as covered
 from app.analysis.intake import intake, rejected_reasons, rejected_records
 from app.core import view as views
 from app.core.money import usd_text
-from app.web import cells
+from app.web import cells, pulled
 from app.web import format as show
 from app.web.page import Content, Context, Page
 from app.web.table import Cell, Column, Table
@@ -69,6 +69,7 @@ def build(context: Context) -> Content:
         ),
         tables=(
             _sources_table(context, sources, taken),
+            pulled.table(context),
             _records_table(context, sources, taken),
             _unpriced_table(unpriced),
             _reasons_table(context),
@@ -236,5 +237,6 @@ PAGE = Page(
     keys=frozenset({"done"}),
     uses_view=False,
     kept=True,
+    rests_on=pulled.stamp,
     section="sources",
 )
