@@ -21,8 +21,8 @@ from app.core.errors import HalveError
 from app.jobs import Clockwork
 from app.main import uploads
 from app.main.jobs import WAREHOUSE, jobs
-from app.main.pulling import pull_source
 from app.main.pacing import Paced
+from app.main.pulling import pull_source
 from app.main.push import Pushes
 from app.main.refresh import PLAN_DAYS, analyse_window, attribute_and_sum, now_us
 from app.web.commands import Progress
@@ -60,6 +60,7 @@ class Background:
     clockwork: Clockwork = field(init=False)
     pushes: Pushes = field(init=False)
     _sums: Paced = field(default_factory=Paced)
+    _came: bool = False
     _workers: ThreadPoolExecutor = field(init=False)
     _begun: set[Future[None]] = field(default_factory=set)
 
@@ -151,7 +152,7 @@ class Background:
             self.progress = Progress()
 
     def take_inbox(self) -> Summary:
-        """Merge what waits in the inbox and bring attribution and roll-ups up to date, at a pace that bounds its cost."""
+        """Merge what waits in the inbox and bring attribution and roll-ups up to date, at a pace that bounds the cost."""
         if not self.inbox_waits():
             return Summary()
         self.progress = Progress("reading logs", "taking new logs in")
@@ -159,9 +160,11 @@ class Background:
         summary = take_inbox(self.runtime.warehouse, self.runtime.pricer, self.runtime.data_dir)
         if summary.read:
             self._sums.owe()
+            self._came = True
         if self._sums.due():
             self._sums.run(lambda: attribute_and_sum(self.runtime, self.settings.zone))
-            self._first_plan()
+            if self._came:
+                self._first_plan()
         return summary
 
     def inbox_waits(self) -> bool:
