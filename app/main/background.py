@@ -152,7 +152,7 @@ class Background:
             self.progress = Progress()
 
     def take_inbox(self) -> Summary:
-        """Merge what waits in the inbox and bring attribution and roll-ups up to date, at a pace that bounds the cost."""
+        """Merge what waits in the inbox and bring attribution and roll-ups up to date, at a pace that bounds it."""
         if not self.inbox_waits():
             return Summary()
         self.progress = Progress("reading logs", "taking new logs in")

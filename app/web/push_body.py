@@ -80,7 +80,7 @@ class Body:
         return whole
 
     def _added(self, part: bytes) -> RefusedBodyError | None:
-        """Add a part; why the body is refused from here on. The rest is passed over: who still sends does not listen."""
+        """Add a part; why the body is refused from here on. The rest is passed over: who sends does not listen."""
         try:
             if self._wire > MAX_WIRE_BYTES:
                 raise _too_large(MAX_WIRE_BYTES)
