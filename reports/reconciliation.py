@@ -9,9 +9,10 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
 
+from app.analysis.residual_groups import grouped
 from app.core.money import usd_text
 from app.web import format as show
-from app.web.bill_words import ADVICE, CLASS_LABELS, KIND_LABELS, day_text, state_of, why
+from app.web.bill_words import ADVICE, KIND_LABELS, day_text, state_of, why
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from app.analysis.bill_cells import Cell, CellKey
     from app.analysis.reconciliation import Reconciliation
+    from app.analysis.residual_groups import ResidualGroup
     from app.analysis.residuals import Residual
 
 SCHEMA: Final = "halve.reconcile/1"
@@ -52,7 +54,7 @@ def document(result: Reconciliation | None) -> dict[str, Any]:
             }
             for item in result.providers
         ],
-        "residuals": [_residual(item, result) for item in result.residuals],
+        "residuals": [_group(group, result) for group in grouped(result.residuals)],
         "cells": [_cell(cell) for cell in result.cells],
         "not_compared": [
             {"what": item.what, "name": item.name, "usd": usd_text(item.pusd), "native": item.native}
@@ -76,20 +78,21 @@ def _place(key: CellKey) -> dict[str, Any]:
     }
 
 
-def _residual(item: Residual, result: Reconciliation) -> dict[str, Any]:
-    key = item.key
-    billed, ours = item.rates if item.rates is not None else (None, None)
+def _group(group: ResidualGroup, result: Reconciliation) -> dict[str, Any]:
+    place = (group.at_us, group.provider, group.model)
     return {
-        "kind": item.kind,
-        **_place(key),
-        "amount_usd": usd_text(item.amount_pusd),
-        "quantity": item.quantity,
-        "bill_rate_usd": _rate(billed),
-        "our_rate_usd": _rate(ours),
-        "price_row": result.price_rows.get((key.at_us, key.provider, key.model)) if item.kind == "price" else None,
-        "other_day": None if item.other_day_us is None else day_text(item.other_day_us),
-        "why": why(item, result),
-        "do": ADVICE[item.kind],
+        "kind": group.kind,
+        "day": day_text(group.at_us),
+        "provider": group.provider,
+        "account": group.account or None,
+        "model": group.model or None,
+        "amount_usd": usd_text(group.amount_pusd),
+        "quantity": group.quantity,
+        "classes": list(group.classes),
+        "parts": [_part(item) for item in group.items],
+        "price_row": result.price_rows.get(place) if group.kind == "price" else None,
+        "why": why(group, result),
+        "do": ADVICE[group.kind],
         "evidence": [
             {
                 "source": line.source,
@@ -100,8 +103,20 @@ def _residual(item: Residual, result: Reconciliation) -> dict[str, Any]:
                 "cost": line.cost,
                 "currency": line.currency,
             }
-            for line in result.evidence_of(key)
+            for line in result.evidence_of(group.items[0].key)
         ],
+    }
+
+
+def _part(item: Residual) -> dict[str, Any]:
+    billed, ours = item.rates if item.rates is not None else (None, None)
+    return {
+        "class": item.key.usage_class,
+        "amount_usd": usd_text(item.amount_pusd),
+        "quantity": item.quantity,
+        "bill_rate_usd": _rate(billed),
+        "our_rate_usd": _rate(ours),
+        "other_day": None if item.other_day_us is None else day_text(item.other_day_us),
     }
 
 
@@ -145,7 +160,7 @@ def text(made: Mapping[str, Any]) -> str:
     if made["by_kind"]:
         lines += ["", "The difference is made of"]
         lines += [f"  {KIND_LABELS[kind]:<16}{show.money(amount):>14}" for kind, amount in made["by_kind"].items()]
-    lines += _residual_lines(made["residuals"])
+    lines += _group_lines(made["residuals"])
     if made["not_compared"]:
         lines += ["", "Not compared"]
         lines += [
@@ -155,14 +170,13 @@ def text(made: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _residual_lines(residuals: list[Mapping[str, Any]]) -> list[str]:
-    named = [item for item in residuals if item["kind"] != "rounding"]
+def _group_lines(groups: list[Mapping[str, Any]]) -> list[str]:
+    named = [item for item in groups if item["kind"] != "rounding"]
     lines = [""] if named else []
     for item in named[:SHOWN]:
         what = " ".join(_clean(item[name]) for name in ("provider", "account", "model") if item[name])
-        label = CLASS_LABELS.get(item["class"], item["class"])
         amount = f"{KIND_LABELS[item['kind']]:<16}{show.money(item['amount_usd']):>12}"
-        lines.append(f"{amount}  {item['day']}  {what}, {label.lower()}")
+        lines.append(f"{amount}  {item['day']}  {what}: {', '.join(item['classes'])}")
         lines.append(f"    {_clean(item['why'])}")
         lines.append(f"    {item['do']}")
         if item["evidence"]:

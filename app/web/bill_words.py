@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
     from app.analysis.bill_cells import Cell
     from app.analysis.reconciliation import Reconciliation
-    from app.analysis.residuals import Kind, Residual
+    from app.analysis.residual_groups import ResidualGroup
+    from app.analysis.residuals import Kind
 
 State = Literal["agrees", "bill higher", "bill lower", "only on the bill", "only logged", "no price", "no usage"]
 CLASS_LABELS: Final[Mapping[str, str]] = {
@@ -76,31 +77,40 @@ def state_of(cell: Cell) -> State:
     return "bill higher" if difference > 0 else "bill lower"
 
 
-def why(item: Residual, result: Reconciliation) -> str:
-    """One sentence about a residual, with the figures that show it."""
-    tokens = "" if item.quantity is None else f"{show.count(abs(item.quantity))} tokens"
-    if item.kind == "price" and item.rates is not None:
+def classes_text(group: ResidualGroup) -> str:
+    """The classes of a group: `input, cached, output`."""
+    return ", ".join(CLASS_LABELS.get(name, name).lower() for name in group.classes)
+
+
+def why(group: ResidualGroup, result: Reconciliation) -> str:
+    """One sentence about residuals of one reason, day and model, with the figures that show it."""
+    item = group.items[0]
+    tokens = f"{show.count(group.moved)} tokens" if group.moved else ""
+    if group.kind == "price" and item.rates is not None:
         billed, ours = (show.rate(round(rate)) for rate in item.rates)
-        row = result.price_rows.get((item.key.at_us, item.key.provider, item.key.model))
-        named = f" (price row {row})" if row else ""
-        return f"{tokens} are billed at {billed} a million, and priced at {ours}{named}."
-    if item.kind == "mis-dated" and item.other_day_us is not None:
-        where = "more on the bill than logged" if (item.quantity or item.amount_pusd) > 0 else "more logged than billed"
+        row = result.price_rows.get((group.at_us, group.provider, group.model))
+        named = f" by price row {row}" if row else ""
+        several = f" of {CLASS_LABELS[item.key.usage_class].lower()}" if len(group.items) > 1 else ""
+        return f"{tokens} are billed at {billed} a million{several}, and priced at {ours}{named}."
+    if group.kind == "mis-dated" and item.other_day_us is not None:
+        more = (item.quantity or item.amount_pusd) > 0
+        where = "more on the bill than logged" if more else "more logged than on the bill"
         return f"{tokens or 'An amount'} {where}, which {day_text(item.other_day_us)} makes up for."
-    if item.kind == "double" and (twice := result.doubles.get(item.key)) is not None:
+    if group.kind == "double" and (twice := result.doubles.get(item.key)) is not None:
         one, other = twice.sources
-        return f"{show.plural(twice.calls, 'call')} came from both {one} and {other}; {tokens or 'they'} count twice."
-    if item.kind == "class split":
-        direction = "counts more" if (item.quantity or 0) > 0 else "counts fewer"
-        return f"The bill {direction} here than the log: {tokens} stand in another class of the same day."
-    if item.kind == "unpriced class":
+        return f"{show.plural(twice.calls, 'call')} came from both {one} and {other}: {tokens or 'they'} count twice."
+    if group.kind == "class split":
+        gained = [CLASS_LABELS[one.key.usage_class].lower() for one in group.items if (one.quantity or 0) > 0]
+        lost = [CLASS_LABELS[one.key.usage_class].lower() for one in group.items if (one.quantity or 0) < 0]
+        return f"{tokens} are {' and '.join(gained)} on the bill and {' and '.join(lost)} in the log."
+    if group.kind == "unpriced class":
         return f"{tokens or 'Tokens'} are logged and have no price."
-    if item.kind == "not logged":
-        return f"{tokens or 'A charge'} on the bill for which no request was logged."
-    if item.kind == "not on the bill":
+    if group.kind == "not logged":
+        return f"{tokens or 'A charge'} on the bill, for which no request was logged."
+    if group.kind == "not on the bill":
         return f"{tokens or 'A charge'} logged that the bill does not have."
-    if item.kind == "credit or fee":
+    if group.kind == "credit or fee":
         return f"{CLASS_LABELS.get(item.key.usage_class, item.key.usage_class)} on the bill, of no request."
-    if item.kind == "unknown":
+    if group.kind == "unknown":
         return "The bill says no quantity here, so missing calls and another price cannot be told apart."
     return "What the rounding of the bill's lines leaves."

@@ -12,6 +12,7 @@ from app.web.pages import (
     finding,
     jobs,
     prices,
+    reconciliation,
     reports,
     request,
     requests,
@@ -35,6 +36,7 @@ PAGES: Final[tuple[Page, ...]] = (
     budgets.PAGE,
     reports.PAGE,
     sources.PAGE,
+    reconciliation.PAGE,
     prices.PAGE,
     jobs.PAGE,
 )

@@ -1,0 +1,314 @@
+"""Reconciliation: the provider's bill beside the logged requests, day by day, and every dollar between them by name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from app.analysis.reconciliation import reconcile
+from app.analysis.residual_groups import grouped
+from app.core import view as views
+from app.core.money import usd_text
+from app.web import cells
+from app.web import format as show
+from app.web.bill_words import (
+    ADVICE,
+    CLASS_LABELS,
+    KIND_LABELS,
+    classes_text,
+    day_text,
+    state_of,
+    why,
+)
+from app.web.page import Content, Context, Empty, Link, Page
+from app.web.table import Cell, Column, Table
+
+if TYPE_CHECKING:
+    from app.analysis.bill_cells import Cell as BillCell
+    from app.analysis.bill_cells import CellKey
+    from app.analysis.reconciliation import Reconciliation
+    from app.analysis.residual_groups import ResidualGroup
+    from app.web.bill_words import State
+    from app.web.cells import Tone
+
+PATH: Final = "/reconciliation"
+MOST_GROUPS: Final = 200
+MOST_CELLS: Final = 500
+STATE_LABELS: Final[dict[State, str]] = {
+    "agrees": "Agrees",
+    "bill higher": "Bill is higher",
+    "bill lower": "Bill is lower",
+    "only on the bill": "Only on the bill",
+    "only logged": "Only logged",
+    "no price": "No price",
+    "no usage": "No usage",
+}
+STATE_TONES: Final[dict[State, Tone]] = {
+    "agrees": "better",
+    "bill higher": "worse",
+    "bill lower": "worse",
+    "only on the bill": "worse",
+    "only logged": "worse",
+    "no price": "worse",
+    "no usage": "muted",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    label: str
+    value: str
+    exact: str
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    figures: tuple[Figure, ...]
+    unknown_cells: int
+
+
+def build(context: Context) -> Content:
+    """The reconciliation of the period; filters do not narrow it, because a bill is compared as a whole."""
+    result = reconcile(context.session, context.view.period)
+    if result is None:
+        return Content("Reconciliation", empty=_no_bill(context))
+    notices = ("A bill is compared as a whole: the filters are not applied here.",) if context.view.filters else ()
+    return Content(
+        "Reconciliation",
+        notices=notices,
+        model=Model(_figures(result), result.unknown_cells),
+        tables=(
+            _providers_table(result),
+            _kinds_table(result),
+            _residuals_table(context, result),
+            _cells_table(context, result),
+            *((_asides_table(result),) if result.asides else ()),
+        ),
+    )
+
+
+def _no_bill(context: Context) -> Empty:
+    if context.session.rows("billed.any")[0][0]:
+        everything = views.View(views.period("all", context.view.period.zone, context.now_us))
+        return Empty(
+            "No bill of this period",
+            "The store holds bills of other days.",
+            (Link("Show all time", context.url(PATH, everything)),),
+        )
+    return Empty(
+        "No bill was read yet",
+        "With the provider's bill Halve shows that its total is right, and names every dollar that is not in the logs. "
+        "Export usage and costs (OpenAI: Usage, Export; Anthropic: Console, Cost; AWS: Data Exports; Google Cloud: "
+        "billing export; Azure: Cost details; any of them as FOCUS) and upload the file on Sources, run halve ingest "
+        "FILE, or let Halve pull it: halve sources kinds.",
+        (Link("Open Sources", "/sources"),),
+    )
+
+
+def _figures(result: Reconciliation) -> tuple[Figure, ...]:
+    valued = any(item.valued for item in result.providers)
+    return (
+        Figure(
+            "Bill",
+            show.money(result.bill_pusd),
+            show.exact_money(result.bill_pusd),
+            "in part usage at the price book's rates" if valued else "",
+        ),
+        Figure("Logged", show.money(result.logged_pusd), show.exact_money(result.logged_pusd)),
+        Figure(
+            "Difference",
+            show.money(result.difference_pusd),
+            show.exact_money(result.difference_pusd),
+            "bill minus requests; the reasons below add up to it",
+        ),
+        Figure("Reconciled", show.percent(result.share), show.percent(result.share), "of the billed dollars"),
+    )
+
+
+def _providers_table(result: Reconciliation) -> Table:
+    return Table(
+        "providers",
+        "By provider",
+        (
+            Column("provider", "Provider", width="mid"),
+            Column("first_day", "First day", width="tight"),
+            Column("last_day", "Last day", width="tight"),
+            Column("bill_usd", "Bill", "number"),
+            Column("logged_usd", "Logged", "number"),
+            Column("difference_usd", "Difference", "number", "Bill minus requests"),
+            Column("reconciled_share", "Reconciled", "number", "Share of the bill for which requests stand"),
+            Column("bill_is", "The bill is", width="mid"),
+        ),
+        tuple(
+            (
+                cells.text(item.provider),
+                cells.text(day_text(item.first_us)),
+                cells.text(day_text(item.last_us)),
+                cells.money(item.bill_pusd),
+                cells.money(item.logged_pusd),
+                cells.money(item.bill_pusd - item.logged_pusd),
+                cells.ratio(item.matched_pusd, item.usage_pusd),
+                cells.text("usage, at the price book's rates" if item.valued else "what was charged"),
+            )
+            for item in result.providers
+        ),
+        stacked=True,
+    )
+
+
+def _kinds_table(result: Reconciliation) -> Table:
+    rows = [
+        (Cell(kind, KIND_LABELS[kind]), cells.money(amount), Cell(ADVICE[kind], ADVICE[kind], tone="muted"))
+        for kind, amount in result.by_kind().items()
+    ]
+    return Table(
+        "reasons",
+        "What the difference is made of",
+        (
+            Column("reason", "Reason", width="mid"),
+            Column("amount_usd", "Amount", "number"),
+            Column("do", "What to do", width="wide"),
+        ),
+        tuple(rows),
+        total=(cells.text("Bill minus requests"), cells.money(result.difference_pusd), Cell(None, "")) if rows else (),
+        empty="Nothing: bill and requests agree.",
+        stacked=True,
+    )
+
+
+def _residuals_table(context: Context, result: Reconciliation) -> Table:
+    groups = [group for group in grouped(result.residuals) if group.kind != "rounding"]
+    names = {cell.key: cell.names for cell in result.cells}
+    left = len(groups) - MOST_GROUPS
+    return Table(
+        "residuals",
+        "Where they differ, and why",
+        (
+            Column("day", "Day", width="tight"),
+            Column("reason", "Reason", width="tight"),
+            Column("amount_usd", "Amount", "number", "Its part of bill minus requests"),
+            Column("provider", "Provider", width="tight"),
+            Column("account", "Account", width="tight", twin_only=True),
+            Column("model", "Model", width="mid"),
+            Column("classes", "Classes", twin_only=True),
+            Column("quantity", "Tokens", "number", "Bill minus requests", twin_only=True),
+            Column("why", "What is known", width="wide"),
+            Column("evidence", "Line of the bill", width="wide"),
+        ),
+        tuple(_residual_row(context, group, result, names) for group in groups[:MOST_GROUPS]),
+        frame_note=f"The {MOST_GROUPS} largest of {len(groups)}; `halve reconcile --json` has all." if left > 0 else "",
+        empty="Bill and requests agree.",
+        stacked=True,
+    )
+
+
+def _residual_row(
+    context: Context, group: ResidualGroup, result: Reconciliation, names: dict[CellKey, set[str]]
+) -> tuple[Cell, ...]:
+    lines = result.evidence_of(group.items[0].key)
+    where = f"{lines[0].file}:{lines[0].line}" if lines else None
+    item = lines[0].line_item if lines else None
+    logged = sorted(set().union(*(names.get(one.key, set()) for one in group.items)))
+    model = group.model or "all models"
+    account = f"account {group.account}" if group.account else ""
+    note = ", ".join(part for part in (classes_text(group), account) if part)
+    return (
+        cells.text(day_text(group.at_us)),
+        Cell(group.kind, KIND_LABELS[group.kind], tone="muted" if group.kind == "credit or fee" else "worse"),
+        Cell(usd_text(group.amount_pusd), show.money(group.amount_pusd)),
+        cells.text(group.provider),
+        Cell(group.account or None, group.account or "all"),
+        Cell(group.model or None, model, href=_requests(context, group.at_us, logged), note=note),
+        Cell(", ".join(group.classes), classes_text(group)),
+        cells.count(group.quantity),
+        Cell(why(group, result), why(group, result)),
+        Cell(where, "none" if where is None else where.rpartition("/")[2], note=item or ""),
+    )
+
+
+def _requests(context: Context, at_us: int, models: list[str]) -> str:
+    """The logged requests of a day's models; empty where none was logged."""
+    if not models:
+        return ""
+    day = day_text(at_us)
+    period = views.period(f"{day}..{day}", context.view.period.zone, context.now_us)
+    return context.url("/requests", views.View(period, filters=(views.Filter("is", "model", tuple(models)),)))
+
+
+def _cells_table(context: Context, result: Reconciliation) -> Table:
+    ordered = sorted(result.cells, key=lambda cell: (-abs(cell.difference or 0), cell.key))
+    left = len(ordered) - MOST_CELLS
+    return Table(
+        "cells",
+        "Bill and requests, day by day",
+        (
+            Column("day", "Day", width="tight"),
+            Column("provider", "Provider", width="tight"),
+            Column("account", "Account", width="tight"),
+            Column("model", "Model", width="mid"),
+            Column("class", "Class", width="tight"),
+            Column("bill_usd", "Bill", "number"),
+            Column("logged_usd", "Logged", "number"),
+            Column("difference_usd", "Difference", "number"),
+            Column("bill_quantity", "Billed tokens", "number"),
+            Column("logged_quantity", "Logged tokens", "number"),
+            Column("state", "State", width="tight"),
+        ),
+        tuple(_cell_row(context, cell) for cell in ordered[:MOST_CELLS]),
+        frame_note=f"The {MOST_CELLS} with the largest differences of {len(ordered)}; `halve reconcile --json` has all."
+        if left > 0
+        else "The largest differences first. Days are UTC, as providers cut bills.",
+        stacked=True,
+    )
+
+
+def _cell_row(context: Context, cell: BillCell) -> tuple[Cell, ...]:
+    key, state = cell.key, state_of(cell)
+    return (
+        cells.text(day_text(key.at_us)),
+        cells.text(key.provider),
+        Cell(key.account or None, key.account or "all"),
+        Cell(key.model or None, key.model or "all", href=_requests(context, key.at_us, sorted(cell.names))),
+        Cell(key.usage_class, CLASS_LABELS.get(key.usage_class, key.usage_class)),
+        cells.money(cell.bill_pusd),
+        cells.money(cell.logged_pusd),
+        cells.money(cell.difference),
+        cells.tokens(cell.bill_quantity),
+        cells.tokens(cell.logged_quantity),
+        Cell(state, STATE_LABELS[state], tone=STATE_TONES[state]),
+    )
+
+
+def _asides_table(result: Reconciliation) -> Table:
+    return Table(
+        "not_compared",
+        "Not compared",
+        (
+            Column("what", "What", width="mid"),
+            Column("name", "Of", width="mid"),
+            Column("amount_usd", "Amount", "number"),
+            Column("native", "Native amount", "number"),
+        ),
+        tuple(
+            (
+                cells.text(item.what.capitalize()),
+                cells.text(item.name),
+                cells.money(item.pusd) if item.pusd is not None else Cell(None, show.UNKNOWN, tone="muted"),
+                Cell(item.native, item.native or ""),
+            )
+            for item in result.asides
+        ),
+        stacked=True,
+    )
+
+
+PAGE = Page(
+    name="reconciliation",
+    path=PATH,
+    twin=PATH,
+    nav="",
+    build=build,
+    kept=True,
+    section="sources",
+)
