@@ -351,3 +351,12 @@ budget_alerts = Table(
     Column("at_us", BigInteger, nullable=False),
     UniqueConstraint("budget_id", "basis", "period", "threshold"),
 )
+
+overlap_decisions = Table(
+    "overlap_decisions",
+    metadata,
+    Column("source_a", String(200), primary_key=True),  # before source_b by name
+    Column("source_b", String(200), primary_key=True),
+    Column("counted", String(200)),  # the one whose calls count; none: both do, they are different traffic
+    Column("decided_us", BigInteger, nullable=False),
+)

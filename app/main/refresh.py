@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from app.analysis import bills, spend
+from app.analysis import bills, overlap, spend
 from app.analysis import rules as attribution_rules
 from app.analysis.refresh import refresh
+from app.control import overlaps as control_overlaps
 from app.plan.analyse import analyse
 
 if TYPE_CHECKING:
@@ -24,12 +25,23 @@ def now_us() -> int:
 
 
 def attribute_and_sum(runtime: Runtime, zone: str, *, again: bool = False) -> None:
-    """Attribute what is new (all of it where the rules changed) and fill the roll-ups of the hours that changed."""
+    """Attribute what is new (all of it where the rules changed) and fill the roll-ups of the hours that changed.
+
+    Calls that another source tells of too are held out of them.
+    """
     own = runtime.data_dir / RULES_FILE
     rules = attribution_rules.load(own if own.is_file() else None)
     with runtime.warehouse.writing() as session:
         bills.settle(session, runtime.book)
         refresh(session, rules, now_us=now_us(), zone=zone, again=again)
+        overlap.follow(session, control_overlaps.decisions(runtime.control))
+
+
+def compare_sources(runtime: Runtime) -> None:
+    """Look anew for sources that tell of the same calls, over the whole log."""
+    with runtime.warehouse.writing() as session:
+        overlap.compare(session)
+        overlap.hold(session, control_overlaps.decisions(runtime.control))
 
 
 def analyse_window(runtime: Runtime, zone: str, *, days: int | None = None) -> PlanResult | None:

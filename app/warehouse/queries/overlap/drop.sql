@@ -1,0 +1,2 @@
+-- Drops the temporary table {name}.
+DROP TABLE IF EXISTS {name}
