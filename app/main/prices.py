@@ -20,9 +20,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from app.pricing.book import PriceBook
+    from app.pricing.disagreement import Disagreement
     from app.pricing.tables.table import PriceTable, TableRow
     from app.settings import Settings
 
+REMEMBERED = 100
+"""Answers on disagreement that a service keeps; they change with the day and with imports only."""
 PASSES = 3
 """A rate taken over can move another one that leaned on it, which is then stated too; the second round is the last."""
 
@@ -60,7 +63,29 @@ def import_table(
 
 def price_desk(book: PriceBook, settings: Settings) -> PriceDesk:
     """What the Prices page reads of a running service."""
-    return PriceDesk(book, lambda: imported.tables_in(price_folder(settings)), settings.prices)
+    folder = price_folder(settings)
+    kept: dict[object, list[PriceTable]] = {}
+    told: dict[object, list[Disagreement]] = {}
+
+    def state() -> object:
+        return tuple((path.name, path.stat().st_mtime_ns) for path in sorted((folder / imported.TABLES).glob("*.json")))
+
+    def tables_now() -> list[PriceTable]:
+        key = state()
+        if key not in kept:
+            kept.clear()
+            kept[key] = imported.tables_in(folder)
+        return kept[key]
+
+    def differ(models: frozenset[tuple[str, str]]) -> list[Disagreement]:
+        key = (models, state(), now_us() // DAY_US)
+        if key not in told:
+            if len(told) >= REMEMBERED:
+                told.clear()
+            told[key] = disagreements(book, tables_now(), now_us=now_us(), only=models)
+        return told[key]
+
+    return PriceDesk(book, lambda: [(table.kind, table.as_of_us) for table in tables_now()], differ, settings.prices)
 
 
 def check(settings: Settings, *, against: Sequence[Path] = (), providers: Sequence[str] = ()) -> Check:

@@ -160,10 +160,7 @@ class PriceBook:
         account: str | None = None,
     ) -> Rate | None:
         """The rates (own terms included) of a model at a time, in a context such as `batch`; None where unpriced."""
-        key = (provider or "", model_id)
-        if key not in self._found:
-            self._found[key] = self.matcher.find(provider, model_id)
-        match = self._found[key]
+        match = self.find(provider, model_id)
         if match is None:
             return None
         resolved = self._with_terms(match, {**dict(match.ctx), **ctx_of.parse(ctx)}, account)
@@ -219,9 +216,16 @@ class PriceBook:
             rows += self._rows_of(match.provider, match.price_provider, match.price_model, resolved.ctx)
         return rows
 
+    def find(self, provider: str | None, model: str) -> Match | None:
+        """Which priced model a name means, as the matcher says, remembered."""
+        key = (provider or "", model)
+        if key not in self._found:
+            self._found[key] = self.matcher.find(provider, model)
+        return self._found[key]
+
     def listed(self, provider: str | None, model: str, ctx: str = "") -> tuple[Match | None, list[RateRow]]:
         """Which model a name means and its rows at list price in a context; no rows where that is unpriced."""
-        match = self.matcher.find(provider, model)
+        match = self.find(provider, model)
         if match is None:
             return None, []
         context = self._with_terms(match, {**dict(match.ctx), **ctx_of.parse(ctx)}, None).list_ctx

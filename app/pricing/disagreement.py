@@ -94,7 +94,7 @@ def _among(book: PriceBook, row: TableRow, only: Collection[tuple[str, str]] | N
         return True
     if book.lists(row.provider, row.model):
         return False  # a priced name of its own: it need not be looked up
-    match = book.matcher.find(row.provider, row.model)
+    match = book.find(row.provider, row.model)
     return match is not None and (match.price_provider, match.price_model) in only
 
 

@@ -23,7 +23,8 @@ class Draft:
     def take(self, rule: Rule) -> None:
         if rule.source not in self.sources:
             self.sources.append(rule.source)
-        if rule.status == "estimated":
+        tokens = not rule.prices or any(name in PRICED_CLASSES for name in rule.prices)
+        if rule.status == "estimated" and tokens:  # the status of a row is that of its tokens' rates
             self.status = "estimated"
 
 

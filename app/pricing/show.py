@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from app.core.errors import NotFoundError
 from app.core.money import usd_text
 from app.pricing.context import parse, selectors
-from app.pricing.rates import FEES, FOREVER_US, MINUTES_A_DAY, NO_LIMIT, TOKEN_RATES
+from app.pricing.rates import FEES, FOREVER_US, MINUTES_A_DAY, NO_LIMIT
 from app.pricing.rows import DAY_NAMES, clock
 
 if TYPE_CHECKING:
@@ -19,6 +19,16 @@ if TYPE_CHECKING:
     from app.pricing.book import PriceBook
     from app.pricing.rates import RateRow
 
+_PARENTS: Final = {
+    "cache_write_30m": ("cache_write_5m",),
+    "cache_write_12h": ("input",),
+    "input_audio": ("input",),
+    "cache_read_audio": ("cache_read",),
+    "input_image": ("input",),
+    "output_audio": ("output",),
+    "output_image": ("output",),
+}
+"""Classes that few models price otherwise than the class they belong to."""
 SHOWN = ("input", "cache_read", "cache_write_5m", "cache_write_1h", "output", "reasoning")
 
 
@@ -126,11 +136,10 @@ def _line(row: RateRow) -> PriceLine:
 def _rates_of(row: RateRow) -> dict[str, str | None]:
     """The classes that everybody asks for, then those that the row prices otherwise than their parent class."""
     rates = {name: _per_mtok(row.rates[f"r_{name}"]) for name in SHOWN}
-    for column in TOKEN_RATES:
-        name = column.removeprefix("r_")
-        parent = "output" if "output" in name or name == "reasoning" else "input"
-        if name not in rates and row.rates[column] not in (None, row.rates[f"r_{parent}"]):
-            rates[name] = _per_mtok(row.rates[column])
+    for name, parents in _PARENTS.items():
+        rate = row.rates[f"r_{name}"]
+        if rate is not None and rate not in [row.rates[f"r_{parent}"] for parent in parents]:
+            rates[name] = _per_mtok(rate)
     return rates
 
 

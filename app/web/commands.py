@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from app.jobs import Job
     from app.pricing.book import PriceBook
-    from app.pricing.tables.table import PriceTable
+    from app.pricing.disagreement import Disagreement
     from app.web.batch_desk import BatchDesk
     from app.web.push_desk import PushDesk
 
@@ -96,12 +96,14 @@ class PriceDesk:
 
     Attributes:
         book: the price book at work.
-        tables: every imported table, read anew.
+        tables: kind and day (microseconds UTC) of every imported table.
+        disagreements: (priced models as (provider, model)) where other lists price them differently.
         file: the user's own price file, empty where there is none.
     """
 
     book: PriceBook
-    tables: Callable[[], list[PriceTable]]
+    tables: Callable[[], list[tuple[str, int]]]
+    disagreements: Callable[[frozenset[tuple[str, str]]], list[Disagreement]]
     file: str
 
 

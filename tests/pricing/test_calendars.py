@@ -107,7 +107,7 @@ def test_flex_halves_new_tokens_but_not_what_older_models_read_from_a_cache(book
         ("openai", "o3-pro", "web_search", "0.01"),
         ("openai", "gpt-4o-mini-search-preview-2025-03-11", "web_search", "0.025"),
         ("openai", "gpt-5", "storage_search", "0.0025"),
-        ("openai", "gpt-5", "code_execution", "0.03"),
+        ("openai", "gpt-5", "code_execution", None),
         ("azure", "gpt-5", "web_search", "0.014"),
         ("anthropic", "claude-mythos-5", "web_search", "0.01"),
         ("vertex", "claude-sonnet-4-5@20250929", "web_search", "0.01"),

@@ -11,7 +11,6 @@ from app.analysis import spend
 from app.analysis.scope import spend_scope
 from app.core import view as views
 from app.core.money import usd_text
-from app.pricing.disagreement import disagreements
 from app.pricing.fees import charged_pusd
 from app.pricing.rates import FEES, FOREVER_US
 from app.pricing.show import PriceLine, current, lines_of, search
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from app.analysis.coverage import UnpricedModel
+    from app.pricing.disagreement import Disagreement
     from app.pricing.fees import Fee
     from app.web.cells import Tone
     from app.web.commands import PriceDesk
@@ -77,9 +77,9 @@ def build(context: Context) -> Content:
     found = search(desk.book, asked, most=MOST_MODELS) if asked else []
     lines = [line for key in found for line in lines_of(desk.book, *key)] if asked else _now(desk, seen, context.now_us)
     unpriced = [item for item in covered.coverage(context.session, everything).unpriced if item.cost_state in MISSING]
-    named = {(line.provider, line.model) for line in lines}
+    named = frozenset((line.provider, line.model) for line in lines)
     tables = [_rates_table(lines, asked=asked, full=len(found) == MOST_MODELS), _unpriced_table(unpriced)]
-    tables.append(_disagreement_table(desk, named, context.now_us))
+    tables.append(_disagreement_table(desk.disagreements(named)))
     if desk.book.fees:
         tables.append(_fee_table(context, desk.book.fees))
     return Content("Prices", model=Model(asked, _facts(desk), _entries(unpriced)), tables=tuple(tables))
@@ -100,7 +100,7 @@ def _facts(desk: PriceDesk) -> tuple[Fact, ...]:
     book = desk.book
     tables = desk.tables()
     confirmed = book.sources.overlay.confirmed_to_us
-    taken = ", ".join(f"{table.kind} of {_day(table.as_of_us)}" for table in tables)
+    taken = ", ".join(f"{kind} of {_day(at_us)}" for kind, at_us in tables)
     return (
         Fact("Price book", book.version, "each request keeps the version that priced it"),
         Fact("List prices", book.list_source, f"{len(book.sources.price_list.models):,} models"),
@@ -125,7 +125,9 @@ def _rates_table(lines: Sequence[PriceLine], *, asked: str, full: bool) -> Table
             Column("context", "Context", width="tight"),
             Column("valid_from", "From", width="tight"),
             Column("valid_to", "To", width="tight", twin_only=not asked),
-            Column("prompt_above", "Prompt above", "number"),
+            Column(
+                "prompt_above", "Prompt above", "number", twin_only=all(line.prompt_above is None for line in lines)
+            ),
             Column("hours_utc", "Hours, UTC", width="tight", twin_only=not any(line.hours for line in lines)),
             *(Column(f"{name}_usd_per_mtok", label, "number") for name, label in CLASSES),
             Column("other_rates", "Other rates", width="mid"),
@@ -162,7 +164,7 @@ def _rate_row(line: PriceLine) -> tuple[Cell, ...]:
         *(Cell(line.usd_per_mtok[name], line.usd_per_mtok[name] or show.UNKNOWN, tone=tone) for name in shown),
         Cell("; ".join(others) or None, "; ".join(others), tone="muted"),
         Cell(line.status, line.status, tone="muted" if line.status == "confirmed" else ""),
-        Cell(line.source, _short(line.source), tone="muted"),
+        Cell(line.source, _short(line.source, last_first="contract" in line.context), tone="muted"),
         Cell("USD", "USD"),
         Cell(line.price_row, line.price_row),
     )
@@ -178,12 +180,12 @@ def _unpriced_table(unpriced: Sequence[UnpricedModel]) -> Table:
             Column("state", "What is missing", width="tight"),
             Column("requests", "Requests", "number"),
             Column("tokens", "Tokens", "number"),
-            Column("price_file_entry", "Entry for your price file", width="wide"),
+            Column("price_file_entry", "Entry for your price file", twin_only=True),
         ),
         tuple(
             (
                 cells.text(item.model),
-                cells.text(item.provider),
+                cells.text(None if item.provider == "None" else item.provider),
                 Cell(item.cost_state, MISSING[item.cost_state]),
                 cells.count(item.requests),
                 cells.count(item.tokens),
@@ -216,8 +218,7 @@ def _entries(unpriced: Sequence[UnpricedModel]) -> str:
     return "rates:  # USD per million tokens\n" + "\n".join(lines)
 
 
-def _disagreement_table(desk: PriceDesk, named: set[tuple[str, str]], now_us: int) -> Table:
-    found = disagreements(desk.book, desk.tables(), now_us=now_us, only=named) if named else []
+def _disagreement_table(found: Sequence[Disagreement]) -> Table:
     return Table(
         "disagreements",
         "Where lists disagree by more than 1 %",
@@ -248,7 +249,7 @@ def _disagreement_table(desk: PriceDesk, named: set[tuple[str, str]], now_us: in
             )
             for one in found
         ),
-        frame_note="Of the models above. The check of all models: halve prices check.",
+        frame_note="Of the models above. The check of all models: halve prices check." if found else "",
         empty="The lists agree on the models above. The check of all models: halve prices check.",
         stacked=True,
     )
@@ -302,10 +303,11 @@ def _list_value(context: Context, fee: Fee, start: int, end: int) -> Cell:
     return Cell(usd_text(total), show.money(total))
 
 
-def _short(source: str) -> str:
-    """A source as a reader needs it: each link without its scheme, the first two, then how many more."""
-    parts = [part.replace("https://", "") for part in source.split("; ")]
-    return "; ".join(parts[:2]) + (f"; {len(parts) - 2} more" if len(parts) > 2 else "")
+def _short(source: str, *, last_first: bool = False) -> str:
+    """A source as a reader needs it: the list, or for own terms the entry of the file; then how many more had a say."""
+    parts = [part.replace("https://", "").partition(" (")[0] for part in source.split("; ")]
+    ordered = parts[::-1] if last_first else parts
+    return ordered[0] + (f" and {len(parts) - 1} more" if len(parts) > 1 else "")
 
 
 def _both(value: str | None, otherwise: str) -> tuple[str | None, str]:
