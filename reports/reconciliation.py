@@ -132,7 +132,7 @@ def _cell(cell: Cell) -> dict[str, Any]:
     return {
         **_place(cell.key),
         "bill_usd": usd_text(cell.bill_pusd),
-        "logged_usd": usd_text(cell.logged_pusd),
+        "logged_usd": usd_text(cell.known_logged_pusd),
         "difference_usd": usd_text(cell.difference),
         "bill_quantity": cell.bill_quantity,
         "logged_quantity": cell.logged_quantity,

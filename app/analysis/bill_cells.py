@@ -58,6 +58,12 @@ class Cell:
     names: set[str] = field(default_factory=set)
 
     @property
+    def known_logged_pusd(self) -> int | None:
+        """What the logged tokens cost; None where tokens were logged and none of them has a price."""
+        nothing_priced = bool(self.logged_quantity) and self.unpriced_quantity == self.logged_quantity
+        return None if nothing_priced and not self.logged_pusd else self.logged_pusd
+
+    @property
     def difference(self) -> int | None:
         """Bill minus requests."""
         return None if self.bill_pusd is None else self.bill_pusd - self.logged_pusd

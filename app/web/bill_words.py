@@ -66,7 +66,7 @@ def state_of(cell: Cell) -> State:
     difference = cell.difference
     if cell.key.usage_class in CHARGES:
         return "no usage"
-    if difference is None:
+    if difference is None or cell.known_logged_pusd is None:
         return "no price"
     if is_rounding(cell, difference):
         return "agrees"

@@ -21,7 +21,7 @@ from app.web.bill_words import (
     why,
 )
 from app.web.page import Content, Context, Empty, Link, Page
-from app.web.table import Cell, Column, Table
+from app.web.table import Cell, Column, Streamed, Table
 
 if TYPE_CHECKING:
     from app.analysis.bill_cells import Cell as BillCell
@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 
 PATH: Final = "/reconciliation"
 MOST_GROUPS: Final = 200
-MOST_CELLS: Final = 500
+MOST_CELLS: Final = 60
+DAYS: Final = "Days are UTC, as providers cut bills."
 STATE_LABELS: Final[dict[State, str]] = {
     "agrees": "Agrees",
     "bill higher": "Bill is higher",
@@ -237,7 +238,7 @@ def _requests(context: Context, at_us: int, models: list[str]) -> str:
 
 
 def _cells_table(context: Context, result: Reconciliation) -> Table:
-    ordered = sorted(result.cells, key=lambda cell: (-abs(cell.difference or 0), cell.key))
+    ordered = _ordered(result)
     left = len(ordered) - MOST_CELLS
     return Table(
         "cells",
@@ -256,11 +257,24 @@ def _cells_table(context: Context, result: Reconciliation) -> Table:
             Column("state", "State", width="tight"),
         ),
         tuple(_cell_row(context, cell) for cell in ordered[:MOST_CELLS]),
-        frame_note=f"The {MOST_CELLS} with the largest differences of {len(ordered)}; `halve reconcile --json` has all."
+        frame_note=(f"The largest differences, {MOST_CELLS} of {len(ordered)}; CSV and JSON have all of them. {DAYS}")
         if left > 0
-        else "The largest differences first. Days are UTC, as providers cut bills.",
+        else f"The largest differences first. {DAYS}",
         stacked=True,
+        stream=_all_cells,
     )
+
+
+def _ordered(result: Reconciliation) -> list[BillCell]:
+    return sorted(result.cells, key=lambda cell: (-abs(cell.difference or 0), cell.key))
+
+
+def _all_cells(context: Context, most: int) -> Streamed:
+    """Every cell, for the twins."""
+    result = reconcile(context.session, context.view.period)
+    ordered = [] if result is None else _ordered(result)
+    shown = ordered[:most]
+    return Streamed(len(ordered), len(shown), (_cell_row(context, cell) for cell in shown))
 
 
 def _cell_row(context: Context, cell: BillCell) -> tuple[Cell, ...]:
@@ -272,7 +286,7 @@ def _cell_row(context: Context, cell: BillCell) -> tuple[Cell, ...]:
         Cell(key.model or None, key.model or "all", href=_requests(context, key.at_us, sorted(cell.names))),
         Cell(key.usage_class, CLASS_LABELS.get(key.usage_class, key.usage_class)),
         cells.money(cell.bill_pusd),
-        cells.money(cell.logged_pusd),
+        cells.money(cell.known_logged_pusd),
         cells.money(cell.difference),
         cells.tokens(cell.bill_quantity),
         cells.tokens(cell.logged_quantity),
