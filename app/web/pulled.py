@@ -34,11 +34,11 @@ def table(context: Context) -> Table:
         at = sources.cursor(context.deps.control, source.name)
         rows.append(
             (
-                cells.text(source.name, note=source.kind),
+                cells.text(source.name, note="" if source.kind == source.name else source.kind),
                 cells.text(source.kind),
                 Cell(at.state, STATES[at.state], note=at.error or "", tone="worse" if at.state == "failed" else ""),
-                _moment(at.fresh_us, context),
-                _moment(at.complete_us, context),
+                cells.moment(at.fresh_us, context.zone),
+                cells.moment(at.complete_us, context.zone),
                 cells.count(at.records),
                 _last_run(at, context),
                 cells.text(at.error),
@@ -67,13 +67,5 @@ def _named(context: Context) -> list[sources.Source]:
     return sources.all_sources(context.deps.control)
 
 
-def _moment(at_us: int | None, context: Context) -> Cell:
-    return Cell(show.iso_moment(at_us), show.moment(at_us, context.zone), note=_ago(at_us, context))
-
-
 def _last_run(at: CursorState, context: Context) -> Cell:
     return Cell(show.iso_moment(at.last_run_us), show.ago(at.last_run_us, context.now_us))
-
-
-def _ago(at_us: int | None, context: Context) -> str:
-    return "" if at_us is None else show.ago(at_us, context.now_us)

@@ -110,6 +110,17 @@ def _folder(folder: Path, patterns: list[tuple[bool, re.Pattern[str]]]) -> Itera
         )
 
 
+def holds_logs(folder: Path) -> bool:
+    """Whether a folder, or one under it, holds a log yet.
+
+    Raises:
+        InputError: a folder may not be read.
+    """
+    return any(
+        is_log(name) and not name.startswith(".") for _, _, names in os.walk(folder, onerror=_refuse) for name in names
+    )
+
+
 def _refuse(error: OSError) -> None:
     """A folder passed over in silence would be logs lost in silence."""
     raise InputError(_unreadable(error.filename, error.strerror)) from error

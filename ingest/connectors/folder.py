@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from app.core.errors import ForbiddenError, UsageError
 from ingest.connectors.connector import Batch, Connector, Errand, Option
+from ingest.connectors.files import holds_logs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -33,9 +34,10 @@ def roots_of(setting: str) -> tuple[Path, ...]:
 
 
 def pull(errand: Errand) -> Iterator[Batch]:
-    """The folder, to be read where it lies. Raises as `allowed` does."""
+    """The folder, to be read where it lies; one without a log yet waits for the first. Raises as `allowed` does."""
     folder = allowed(Path(str(errand.options["path"])), errand.roots)
-    yield Batch(None, in_place=[folder], fresh_us=errand.now_us, complete_us=errand.now_us)
+    logs = [folder] if holds_logs(folder) else []
+    yield Batch(None, in_place=logs, fresh_us=errand.now_us, complete_us=errand.now_us)
 
 
 def _check(options: Mapping[str, Any]) -> None:
