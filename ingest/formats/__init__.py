@@ -32,6 +32,7 @@ from ingest.formats import (
     prefix_hash_trace,
     swe_agent,
     text_trace,
+    vertex_request_log,
 )
 from ingest.formats.bills import BILLS
 from ingest.formats.exchanges import EXCHANGE_FORMATS
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 
 FORMATS: Final[tuple[Format, ...]] = (
     gemini_batch_output.FORMAT,
+    vertex_request_log.FORMAT,
     bedrock_invocation_log.FORMAT,
     bedrock_batch_output.FORMAT,
     azure_apim_llm_log.FORMAT,

@@ -61,6 +61,7 @@ _OBJECTS: Final = {
     "chat.completion": "openai_chat",
     "chat.completion.chunk": "openai_chat",
     "response": "openai_responses",
+    "realtime.response": "openai_responses",
     "text_completion": "openai_completions",
     "thread.run": "openai_assistants",
 }

@@ -168,11 +168,14 @@ def _output_text(output: Any) -> str | None:
     return joined or None
 
 
+_ENDS: Final = ("response.completed", "response.failed", "response.incomplete", "response.done")  # realtime's is `done`
+
+
 def _last_response(chunks: list[dict[str, Any]]) -> tuple[dict[str, Any] | None, bool]:
     for chunk in reversed(chunks):
         response = chunk.get("response")
         if type(response) is dict:
-            ended = chunk.get("type") in ("response.completed", "response.failed", "response.incomplete")
+            ended = chunk.get("type") in _ENDS
             return response, ended
     return None, False
 

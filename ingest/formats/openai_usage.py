@@ -34,8 +34,10 @@ def read_usage(usage: dict[str, Any], event: UsageEvent, warnings: list[str], wr
     else:
         prompt, completion = usage.get("input_tokens"), usage.get("output_tokens")
         in_details, out_details = usage.get("input_tokens_details"), usage.get("output_tokens_details")
-    if in_details is None:
-        in_details = usage.get("prompt_token_details")  # Assistants spell it without the s
+    if in_details is None:  # Assistants, and audio and realtime, spell it without the s
+        in_details = usage.get("prompt_token_details", usage.get("input_token_details"))
+    if out_details is None:
+        out_details = usage.get("output_token_details")
     prompt = count(prompt, "input", warnings)
     completion = count(completion, "output", warnings)
     total = count(usage.get("total_tokens"), "total", warnings)
@@ -67,7 +69,10 @@ def _read_input(
     if prompt is None:
         _inconsistent(bool(cached or written), warnings)
         return
-    inside = (cached or 0) + written + audio + image
+    split = details.get("cached_tokens_details")
+    if type(split) is dict and cached:
+        cached, audio, image = _cached_by_kind(split, cached, audio, image, event, warnings)
+    inside = (cached or 0) + (event.tok_cache_read_audio or 0) + written + audio + image
     if inside > prompt:
         cached, audio, image, written = _overlapping(cached or 0, written, audio, image, prompt, event, warnings)
         writes = _cut(writes, written)
@@ -80,6 +85,19 @@ def _read_input(
         event.tok_input_audio = audio
     if image:
         event.tok_input_image = image
+
+
+def _cached_by_kind(
+    split: dict[str, Any], cached: int, audio: int, image: int, event: UsageEvent, warnings: list[str]
+) -> tuple[int, int, int]:
+    """(cached text and image, fresh audio, fresh image) tokens where the usage says of what kind the cached ones are.
+
+    Realtime counts cached sound and pictures among all sound and pictures; cached sound gets a class of its own.
+    """
+    spoken = min(count(split.get("audio_tokens"), "cache_read_audio", warnings) or 0, audio, cached)
+    seen = min(count(split.get("image_tokens"), "cache_read_image", warnings) or 0, image, cached - spoken)
+    event.tok_cache_read_audio = spoken or None
+    return cached - spoken, audio - spoken, image - seen
 
 
 def _overlapping(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 MAX_OPEN: Final = 256
 MAX_EVENTS: Final = 65_536
 _STARTS: Final = ("message_start", "response.created", "response.queued")
-_ENDS: Final = ("message_stop", "response.completed", "response.failed", "response.incomplete")
+_ENDS: Final = ("message_stop", "response.completed", "response.failed", "response.incomplete", "response.done")
 
 
 Place = TypeVar("Place")

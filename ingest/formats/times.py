@@ -67,8 +67,9 @@ def span_us(value: Any, unit_us: int) -> int | None:
 
 
 def _text_us(text: str, field: str, warnings: list[str]) -> int | None:
+    """ISO 8601, also with the ` UTC` that BigQuery writes behind it, a number as text, or an HTTP date."""
     try:
-        moment = datetime.fromisoformat(text)
+        moment = datetime.fromisoformat(text.removesuffix(" UTC") + "Z" if text.endswith(" UTC") else text)
     except ValueError:
         number = _finite(text)
         return _http_us(text) if number is None else _number_us(int(text) if text.strip().isdigit() else number)

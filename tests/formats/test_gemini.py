@@ -287,6 +287,40 @@ def test_claude_on_vertex_is_a_message_that_google_serves(one):
     assert (event.provider, event.tok_input, event.tok_cache_read, event.is_batch) == ("google", 4, 3, True)
 
 
+def logged(**more):
+    return {
+        "endpoint": "projects/p/locations/europe-west4/publishers/google/models/gemini-2.5-flash",
+        "deployed_model_id": "",
+        "logging_time": "2026-03-02 10:00:01.500000 UTC",
+        "request_id": "8212345678901234567",
+        "request_payload": [json.dumps(REQUEST)],
+        "response_payload": [json.dumps(response())],
+        "model": "gemini-2.5-flash",
+        "api_method": "generateContent",
+        **more,
+    }
+
+
+@pytest.mark.parametrize("full", [True, False])
+def test_a_row_of_vertex_request_log_is_its_bodies_where_they_were_served(one, full):
+    bodies = {"full_request": json.dumps(REQUEST), "full_response": response()} if full else {}
+    event = one(logged(**bodies))
+    assert (event.provider, event.model, event.region) == ("google", "gemini-2.5-flash", "europe-west4")
+    assert (event.tok_input, event.tok_output, event.max_tokens) == (100, 20, 64)
+    assert (event.source_record, event.warnings) == ("aB3dEfGhIjK", None)
+
+
+def test_a_logged_stream_counts_by_its_last_chunk(one):
+    event = one(logged(api_method="streamGenerateContent", response_payload=[json.dumps(one) for one in chunks()]))
+    assert (event.tok_output, event.output, event.stream) == (20, "Hello", True)
+
+
+def test_a_row_without_a_response_is_known_by_its_request_id(one):
+    event = one(logged(response_payload=[]))
+    assert (event.source_record, event.status, tokens_in(event)) == ("8212345678901234567", "aborted", None)
+    assert event.start_us == 1772445601_500000
+
+
 @pytest.mark.parametrize("record", [{"key": "a", "request": {"contents": []}}, {"recordId": "a", "modelInput": {}}])
 def test_lines_of_a_batchs_input_are_no_calls(read, record):
     (item,) = read(record, form="gemini_generate_content")

@@ -183,6 +183,8 @@ SEEDS = [
      "usage": {"total_input_tokens": 9, "total_cached_tokens": 4, "total_output_tokens": 2, "total_thought_tokens": 1,
                "total_tokens": 12, "grounding_tool_count": [{"type": "google_search", "count": 2}],
                "input_tokens_by_modality": [{"modality": "image", "tokens": 3}]}},
+    {"endpoint": "e", "logging_time": "2026-03-02", "request_id": 1, "api_method": "a",
+     "response_payload": ['{"usageMetadata": {"promptTokenCount": 1}}'], "request_payload": ['{"contents": []}']},
     {"key": "k", "response": {"usageMetadata": {"promptTokenCount": 1, "totalTokenCount": 1}}},
     {"status": "", "processed_time": "2026-03-02T10:00:00Z", "request": {"contents": []}, "response": {}},
     {"output": {"message": {"content": [{"text": "x"}, {"toolUse": {"name": "f"}}]}}, "stopReason": "end_turn",

@@ -71,6 +71,48 @@ def test_transcripts_sold_by_tokens_tell_sound_from_text(one):
         assert event.warnings is None
 
 
+REALTIME = {
+    "object": "realtime.response",
+    "id": "resp_0123456789abcdef",
+    "status": "completed",
+    "output": [{"type": "message", "content": [{"type": "output_audio", "transcript": "Yes."}]}],
+    "usage": {
+        "input_tokens": 300,
+        "input_token_details": {
+            "text_tokens": 90,
+            "audio_tokens": 200,
+            "image_tokens": 10,
+            "cached_tokens": 124,
+            "cached_tokens_details": {"text_tokens": 64, "audio_tokens": 56, "image_tokens": 4},
+        },
+        "output_tokens": 120,
+        "output_token_details": {"text_tokens": 20, "audio_tokens": 100},
+        "total_tokens": 420,
+    },
+}
+
+
+@pytest.mark.parametrize("form", ["event", "response"])
+def test_realtime_tells_cached_sound_from_cached_text(one, form):
+    told = {"type": "response.done", "event_id": "event_1", "response": REALTIME}
+    event = one(told if form == "event" else {"model": "gpt-realtime", "response": REALTIME})
+    assert (event.tok_input, event.tok_input_audio, event.tok_input_image) == (26, 144, 6)
+    assert (event.tok_cache_read, event.tok_cache_read_audio) == (68, 56)
+    assert (event.tok_output, event.tok_output_audio) == (20, 100)
+    assert tokens_in(event) + tokens_out(event) == event.tok_total_reported == 420
+    assert (event.status, event.warnings) == ("ok", None)
+
+
+def test_every_response_of_a_realtime_session_is_a_call(read):
+    events = [{"type": "response.created", "response": {"id": "resp_1", "status": "in_progress"}}]
+    events += [
+        {"type": "response.output_audio.delta", "delta": "AA=="},
+        {"type": "response.done", "response": REALTIME},
+    ]
+    calls = read(*events, *events)
+    assert [call.tok_output_audio for call in calls] == [100, 100]
+
+
 def test_speech_is_sold_by_the_characters_of_its_text_or_is_unknown(one):
     call = {"path": "/v1/audio/speech", "status": 200, "response": {}}
     told = one({**call, "request": {"model": "tts-1", "voice": "alloy", "input": "Grüße!"}}, form="openai_audio")
