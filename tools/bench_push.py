@@ -26,6 +26,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 HALVE = str(Path(sys.executable).with_name("halve"))
 START_US = 1_790_000_000_000_000
 SOURCE = "bench"
+START_S = 120
 
 
 def batch(number: int, spans: int) -> bytes:
@@ -83,28 +84,32 @@ class Service:
             self.port: int = door.getsockname()[1]
         made = [HALVE, "keys", "create", f"bench-{secrets.token_hex(4)}", "--scope", "ingest", "--source", SOURCE]
         self.key = subprocess.run(made, env=self.environment, capture_output=True, text=True, check=True).stdout.strip()
-        self.process: subprocess.Popen[str] | None = None
+        self.said = data.parent / "serve.log"
+        self.process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        self.process = subprocess.Popen(
-            [HALVE, "serve", "--port", str(self.port)],
-            env=self.environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
-        )
-        assert self.process.stdout is not None
-        line = self.process.stdout.readline()
-        if "http://" not in line:
-            raise SystemExit(f"the service did not start: {line}{self.process.stdout.read()}")
+        with self.said.open("wb") as said:
+            self.process = subprocess.Popen(
+                [HALVE, "serve", "--port", str(self.port)],
+                env=self.environment,
+                stdout=said,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        deadline = time.monotonic() + START_S
+        while not self._answers():
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                raise SystemExit(f"the service did not start: {self.said.read_text()}")
+            time.sleep(0.1)
+
+    def _answers(self) -> bool:
+        with socket.socket() as door:
+            return door.connect_ex(("127.0.0.1", self.port)) == 0
 
     def kill(self, how: signal.Signals = signal.SIGKILL) -> None:
         assert self.process is not None
         os.killpg(self.process.pid, how)
         self.process.wait()
-        if self.process.stdout is not None:
-            self.process.stdout.close()
 
     @property
     def url(self) -> str:

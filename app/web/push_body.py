@@ -6,6 +6,8 @@ import asyncio
 import zlib
 from typing import TYPE_CHECKING, Final
 
+from starlette.requests import ClientDisconnect
+
 from app.core.errors import HalveError
 
 if TYPE_CHECKING:
@@ -71,6 +73,8 @@ class Body:
                         break
         except TimeoutError as error:
             raise RefusedBodyError(f"The body did not come within {SLOWEST_S:.0f} s.", 408, 1) from error
+        except ClientDisconnect as error:  # nobody is there to read this
+            raise RefusedBodyError("The client went before its body was here.", 400) from error
         if refused is not None:
             raise refused
         if self._unpack is not None and not self._unpack.eof and self._wire:
