@@ -473,6 +473,27 @@ def sources_billing(name: str, billing: str) -> None:
     click.echo(f"{name} is billed as {billing}.")
 
 
+@sources.command("primary")
+@click.argument("name")
+def sources_primary(name: str) -> None:
+    """Let source NAME count wherever another source tells of the same calls under other ids."""
+    from app.main import overlaps
+
+    others = overlaps.command_primary(_settings(), name)
+    click.echo(f"{name} counts. Calls that {', '.join(others)} tells of too are in no sum a second time.")
+
+
+@sources.command("separate")
+@click.argument("one")
+@click.argument("other")
+def sources_separate(one: str, other: str) -> None:
+    """Say that sources ONE and OTHER tell of different calls although they look alike: both count."""
+    from app.main import overlaps
+
+    overlaps.command_separate(_settings(), one, other)
+    click.echo(f"{one} and {other} both count.")
+
+
 @main.group()
 def keys() -> None:
     """Keys for machines: to hand batches in over the OpenAI-compatible API, or to push logs and traces."""

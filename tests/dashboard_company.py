@@ -169,6 +169,7 @@ class Deeds:
     uploads: list[tuple[str, bytes]] = field(default_factory=list)
     analyses: int = 0
     billings: list[tuple[str, str]] = field(default_factory=list)
+    overlaps: list[tuple[str, str, str | None]] = field(default_factory=list)
 
 
 @dataclass
@@ -231,6 +232,7 @@ def _commands(control: Any, deeds: Deeds) -> Commands:
         upload_log=upload,
         run_analysis=analyse,
         set_billing=lambda source, billing: deeds.billings.append((source, billing)),
+        decide_overlap=lambda one, other, counted: deeds.overlaps.append((one, other, counted)),
         jobs=_jobs(control),
     )
 

@@ -198,3 +198,12 @@ def _typed(row: tuple[object, ...]) -> tuple[str, str, int, int, int, int, int, 
     a, b, *counts, chance = row
     from_us, to_us, calls_a, calls_b, twins = (int(str(value)) for value in counts)
     return str(a), str(b), from_us, to_us, calls_a, calls_b, twins, float(str(chance))
+
+
+def waiting(session: Session, decisions: Decisions) -> int:
+    """How many requests stand in no sum until somebody says which of two sources counts."""
+    return sum(
+        int(requests)
+        for source, counted, requests in session.rows("overlap.held_counts")
+        if (min(source, counted), max(source, counted)) not in decisions
+    )

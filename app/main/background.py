@@ -24,7 +24,7 @@ from app.main.jobs import WAREHOUSE, jobs
 from app.main.pacing import Paced
 from app.main.pulling import pull_source
 from app.main.push import Pushes
-from app.main.refresh import PLAN_DAYS, analyse_window, attribute_and_sum, now_us
+from app.main.refresh import PLAN_DAYS, analyse_window, attribute_and_sum, compare_sources, now_us
 from app.web.commands import Progress
 from ingest.inbox import take_inbox
 from ingest.pipeline import ingest_paths
@@ -182,6 +182,7 @@ class Background:
         """Attribute, fill the roll-ups and make the plan of the last 30 days; None where no request has a time."""
         self.progress = Progress("analysing", "pricing every lever on the last 30 days")
         attribute_and_sum(self.runtime, self.settings.zone)
+        compare_sources(self.runtime)
         return analyse_window(self.runtime, self.settings.zone, days=PLAN_DAYS)
 
     def run_due_sources(self) -> list[tuple[str, str | None]]:

@@ -8,7 +8,7 @@ from fastapi import FastAPI, Form
 from fastapi.responses import JSONResponse, Response
 
 from app.core.errors import HalveError, NotFoundError
-from app.main import budgets, reconciling, report_commands
+from app.main import budgets, overlaps, reconciling, report_commands
 from app.main.ledger_api import add_ledger_routes
 from app.main.refresh import now_us
 from app.main.service_calls import STATUS_OF
@@ -45,6 +45,15 @@ def create_local_api(runtime: Runtime, settings: Settings, *, made: bool = False
     @api.post("/billing")
     def billing(source: str = Form(), billing: str = Form()) -> dict[str, str]:
         upkeep.set_billing(runtime.warehouse, source, billing)
+        return {"status": "ok"}
+
+    @api.post("/sources/primary")
+    def primary_source(name: str = Form()) -> dict[str, list[str]]:
+        return {"others": overlaps.primary(runtime, name)}
+
+    @api.post("/sources/separate")
+    def separate_sources(one: str = Form(), other: str = Form()) -> dict[str, str]:
+        overlaps.decide(runtime, one, other, None)
         return {"status": "ok"}
 
     @api.get("/budgets")

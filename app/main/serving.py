@@ -19,7 +19,7 @@ from app.auth.access import first_token
 from app.control import access
 from app.control import findings as decisions
 from app.core.errors import UnavailableError
-from app.main import batch_pages, budgets, jobs, reporting
+from app.main import batch_pages, budgets, jobs, overlaps, reporting
 from app.main.background import Background
 from app.main.local_api import create_local_api
 from app.main.prices import price_desk
@@ -244,6 +244,7 @@ def commands(runtime: Runtime, work: Background, *, demo: bool = False) -> Comma
         upload_log=upload,
         run_analysis=lambda: work.ask("analysis"),
         set_billing=lambda source, billing: upkeep.set_billing(runtime.warehouse, source, billing),
+        decide_overlap=lambda one, other, counted: overlaps.decide(runtime, one, other, counted),
         reports=reporting.desk(runtime, work.settings, work.soon, made=demo),
         jobs=jobs.desk(work),
         batch=batch_pages.of_service(work, demo=demo),

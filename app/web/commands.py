@@ -120,6 +120,7 @@ class Commands:
         upload_log: (file name, stream) stores an uploaded log for reading and says in a sentence what it did.
         run_analysis: starts an analysis in the background; a second call while one runs does nothing.
         set_billing: (source, billing) what the user says about how a source is billed.
+        decide_overlap: (source, other, the one that counts or None for both) where two tell of the same calls.
         reports: the weekly report; None where this service makes none.
         jobs: the service's own work by the clock; None where it has no clock.
         batch: batch jobs; None where this service moves none.
@@ -136,6 +137,7 @@ class Commands:
     upload_log: Callable[[str, BinaryIO], str]
     run_analysis: Callable[[], None]
     set_billing: Callable[[str, str], None]
+    decide_overlap: Callable[[str, str, str | None], None]
     reports: ReportDesk | None = None
     jobs: JobDesk | None = None
     batch: BatchDesk | None = None

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from app.analysis import coverage as covered
-from app.analysis import spend
+from app.analysis import overlap, spend
+from app.control import overlaps
 from app.core import view as views
 from app.core.view import DIMENSIONS, PERIODS, View, local_date
 from app.web import format as show
@@ -96,6 +97,7 @@ class Surroundings:
         complete_to: up to when every live source has delivered; `slowest` names the source that ends there.
         newest: the newest request of any source; empty where it is the same.
         silent: sources that sent nothing for a week.
+        held: how many requests wait in no sum until somebody says which of two sources counts; empty for none.
         priced, unpriced: share of tokens and number of requests, over `days`.
     """
 
@@ -103,6 +105,7 @@ class Surroundings:
     slowest: str
     newest: str
     silent: str
+    held: str
     priced: str
     unpriced: str
     days: str
@@ -133,12 +136,14 @@ def surroundings(context: Context, page: Page, content: Content) -> Surroundings
         else covered.priced(context.session, _shown_view(context, page))
     )
     days = period_text(context) if page.uses_view and context.view.period.name != "all" else "the whole store"
+    held = overlap.waiting(context.session, overlaps.decisions(context.deps.control))
     behind = found is not None and found.complete_us < found.newest_us
     return Surroundings(
         complete_to="no request yet" if found is None else show.moment(found.complete_us, context.zone),
         slowest=found.slowest if found is not None and behind else "",
         newest=show.moment(found.newest_us, context.zone) if found is not None and behind else "",
         silent="" if found is None else ", ".join(found.silent),
+        held=show.plural(held, "request") if held else "",
         priced=show.percent(share),
         unpriced=f"{show.plural(without, 'request')} without a price" if without else "",
         days=days,

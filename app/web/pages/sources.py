@@ -9,7 +9,7 @@ from app.analysis import coverage as covered
 from app.analysis.intake import intake, rejected_reasons, rejected_records
 from app.core import view as views
 from app.core.money import usd_text
-from app.web import cells, pulled
+from app.web import cells, overlapping, pulled
 from app.web import format as show
 from app.web.page import Content, Context, Page
 from app.web.table import Cell, Column, Table
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from app.analysis.coverage import SourceFreshness, UnpricedModel
     from app.analysis.intake import Intake
+    from app.web.overlapping import OverlapForm
 
 BILLING_LABELS: Final = {
     "api": "By request",
@@ -30,6 +31,7 @@ BILLING_LABELS: Final = {
 DONE: Final = {
     "upload": "The log was received and is being read; this page shows what became of it.",
     "billing": "Saved. Figures that depend on it change with the next analysis.",
+    "overlap": "Saved. Every sum follows it; the savings do with the next analysis.",
 }
 STALE_US: Final = 36 * 3_600_000_000
 
@@ -47,6 +49,7 @@ class BillingForm:
 @dataclass(frozen=True, slots=True)
 class Model:
     billing: tuple[BillingForm, ...]
+    overlaps: tuple[OverlapForm, ...]
     nothing_yet: bool
     rejected: int
 
@@ -64,12 +67,14 @@ def build(context: Context) -> Content:
         notices=(said,) if said else (),
         model=Model(
             billing=tuple(_billing(item) for item in sources),
+            overlaps=overlapping.forms(context),
             nothing_yet=not sources,
             rejected=sum(item.rejected for item in taken.values()),
         ),
         tables=(
             _sources_table(context, sources, taken),
             pulled.table(context),
+            overlapping.table(context),
             _records_table(context, sources, taken),
             _unpriced_table(unpriced),
             _reasons_table(context),
@@ -237,6 +242,6 @@ PAGE = Page(
     keys=frozenset({"done"}),
     uses_view=False,
     kept=True,
-    rests_on=pulled.stamp,
+    rests_on=lambda context: (pulled.stamp(context), overlapping.stamp(context)),
     section="sources",
 )
