@@ -12,6 +12,7 @@ import json
 from typing import IO, TYPE_CHECKING, Any
 
 from app.core.errors import InputError
+from ingest.lines import DECODER
 from ingest.opening import BOM, MAX_RECORD_BYTES, delimiter
 
 if TYPE_CHECKING:
@@ -71,10 +72,9 @@ def json_values(stream: IO[bytes]) -> Iterator[Any]:
 
 
 def _value(window: _Window) -> Any:
-    decoder = json.JSONDecoder()
     while True:
         try:
-            value, end = decoder.raw_decode(window.text, window.at)
+            value, end = DECODER.raw_decode(window.text, window.at)
         except json.JSONDecodeError as error:
             _grow_or_fail(window, f"malformed JSON: {error.msg}")
         except RecursionError as error:

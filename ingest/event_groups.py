@@ -47,6 +47,8 @@ def _is_other(last: dict[str, Any], event: dict[str, Any]) -> bool:
     """True where an event begins another answer than the one before it."""
     if event.get("type") in _STARTS:
         return True
+    if "choices" in last and not last["choices"] and last.get("usage"):
+        return True  # the usage alone comes last: what follows is another answer, or the same one logged again
     return event.get("id") != last.get("id") and "choices" in event and "choices" in last
 
 

@@ -12,7 +12,15 @@ from typing import Any, Final
 
 import msgspec
 
-_DECODER: Final = json.JSONDecoder()
+_LONGEST_NUMBER: Final = 1_000  # digits; Python refuses to read longer ones, and no count or amount has them
+
+
+def _whole(digits: str) -> int | float:
+    """A whole number; one that is too long to be any count is infinite, so that it costs its field alone."""
+    return int(digits) if len(digits) <= _LONGEST_NUMBER else float(digits)
+
+
+DECODER: Final = json.JSONDecoder(parse_int=_whole)
 _FIRST_KEY: Final = re.compile(r'\{\s*"[^"\\]{1,64}"\s*:')
 _MAX_TRIES: Final = 64
 
@@ -30,7 +38,7 @@ def salvage(line: bytes) -> Decoded:
     position = 0
     try:
         while position < len(text):
-            value, position = _DECODER.raw_decode(text, position)
+            value, position = DECODER.raw_decode(text, position)
             values.append(value)
             while position < len(text) and text[position] in " \t\r,":
                 position += 1
@@ -53,7 +61,7 @@ def _whole_record_at_the_end(text: str, start: int) -> list[Any]:
         if position <= start:
             return []
         try:
-            value, end = _DECODER.raw_decode(text, position)
+            value, end = DECODER.raw_decode(text, position)
         except (json.JSONDecodeError, RecursionError):
             end = -1
         if end == len(text):

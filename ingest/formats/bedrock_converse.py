@@ -124,7 +124,7 @@ def read_usage(usage: dict[str, Any], event: UsageEvent, warnings: list[str]) ->
     cache = (event.tok_cache_read or 0) + (short or 0) + (long or 0)
     if total is not None and total == plain and cache:
         event.tok_total_reported = None  # some models' totals leave the cache out
-    elif total is not None and total != plain + cache and event.tok_input is not None:
+    elif total is not None and total != plain + cache and (event.tok_input is not None or cache):
         warnings.append("sum_mismatch")
 
 
