@@ -40,8 +40,9 @@ SOCKET = "halve.sock"
 WAREHOUSE = "warehouse.duckdb"
 _PATIENCE_S = 10
 KEPT_FILES = ("warehouse.duckdb", "contents.duckdb", "control.sqlite3", "install.key", "attribution.yml")
-KEPT_FOLDERS = ("reports", "batches", "batch-files")
-"""What a backup holds beside the stores: mails of the archive, batch items and results, files of the API."""
+KEPT_FOLDERS = ("reports", "batches", "batch-files", "prices")
+"""What a backup holds beside the stores: mails of the archive, batch items and results, files of the API, prices that
+were imported."""
 
 
 @contextmanager
@@ -188,6 +189,7 @@ def add_source(
         ForbiddenError: HALVE_ALLOW_HOSTS or HALVE_INGEST_ROOTS does not allow what the source needs.
     """
     connector = connector_named(kind)
+    connector.installed()
     options: dict[str, Any] = dict(connector.configured(given))
     for reference in connector.secrets(options):
         read_secret(reference)

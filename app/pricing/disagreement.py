@@ -31,12 +31,13 @@ OWN_FILE: Final = "your price file"
 class Disagreement:
     """One class that two lists price differently, USD per million tokens (a fee: USD each), as exact text.
 
-    `since_us` and `as_of_us` say from when the book's rate holds and when the other list was true; `ratio` is theirs
-    divided by ours.
+    `model` is the name as the other list has it, `price_model` the one that the book prices. `since_us` and `as_of_us`
+    say from when the book's rate holds and when the other list was true; `ratio` is theirs divided by ours.
     """
 
     provider: str
     model: str
+    price_model: str
     ctx: str
     name: str
     prompt_above: int | None
@@ -86,7 +87,14 @@ def disagreements(
         for item in wanted.items:
             for one in _of(book, table, item, share):
                 found.setdefault((one.provider, one.model, one.ctx, one.name, one.prompt_above, one.other), one)
-    return sorted(found.values(), key=lambda one: (one.provider, one.model, one.ctx, one.name, one.prompt_above or -1))
+    said = {_said(one, one.price_model) for one in found.values() if one.model == one.price_model}
+    kept = [one for one in found.values() if one.model == one.price_model or _said(one, one.price_model) not in said]
+    return sorted(kept, key=lambda one: (one.provider, one.model, one.ctx, one.name, one.prompt_above or -1))
+
+
+def _said(one: Disagreement, model: str) -> tuple[object, ...]:
+    """What a disagreement says of a model; a dated build that says the same as its model adds nothing."""
+    return one.provider, model, one.ctx, one.name, one.prompt_above, one.other, one.other_usd
 
 
 def _among(book: PriceBook, row: TableRow, only: Collection[tuple[str, str]] | None) -> bool:
@@ -127,6 +135,7 @@ def _of(book: PriceBook, table: PriceTable, item: Item, share: Decimal) -> Itera
         yield Disagreement(
             provider=item.match.provider,
             model=item.row.model if item.match.rule == "build" else item.match.price_model,
+            price_model=item.match.price_model,
             ctx=item.row.ctx,
             name=change.name,
             prompt_above=None if change.above < 0 else change.above,
