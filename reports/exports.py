@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FORMULA: Final = r"^ *[=+\-@\t\r\n]"
-MOMENT: Final = "%Y-%m-%dT%H:%M:%S%.fZ"
 
 
 class Sink(Protocol):
@@ -71,8 +70,9 @@ class ParquetSink:
 
     def close(self) -> None:
         """Write the foot and bring everything to the disk."""
-        if self._writer is not None:
-            self._writer.close()
+        if self._writer is None:
+            return
+        self._writer.close()
         with self._path.open("ab") as file:
             os.fsync(file.fileno())
 
@@ -83,8 +83,10 @@ def complete_file(path: Path, *, parquet: bool) -> Iterator[Sink]:
     draft = path.with_name(f".{path.name}.part")
     sink = ParquetSink(draft) if parquet else CsvSink(draft)
     try:
-        yield sink
-        sink.close()
+        try:
+            yield sink
+        finally:
+            sink.close()
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)

@@ -8,14 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+import polars as pl
+
 from app.analysis.days import local_days
 from app.warehouse import rollup
 from app.warehouse.priced import price_at_list
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    import polars as pl
 
     from app.warehouse.store import Session
 
@@ -29,6 +29,7 @@ _AT_LIST: Final = "export_at_list"
 _IMAGES: Final = "export_images"
 _FITTING: Final = "export_fitting"
 _TABLES: Final = (_NOW, _REQUESTS, _LINES, _LISTED, _LISTED_LINES, _SOME, _AT_LIST, _IMAGES, _FITTING)
+TIMES: Final = ("start_time", "first_token_time", "end_time")
 ROWS_OF_A_FRAME: Final = 50_000
 
 
@@ -55,13 +56,13 @@ class Span:
     requests: int
 
 
-def spans(session: Session, wanted: Wanted) -> list[Span]:
-    """The days that hold any of the wanted requests, those without a time first."""
+def spans(session: Session, wanted: Wanted, *, bills: bool) -> list[Span]:
+    """The days that hold any of the wanted requests, those without a time first; `bills`: also days of bills alone."""
     width = rollup.bucket(session) or rollup.HOUR_US
     held = [
         (int(at_us), int(requests))
         for at_us, requests in session.rows(
-            "ledger.buckets", from_us=wanted.from_us, to_us=wanted.to_us, bucket_us=width
+            "export.buckets", from_us=wanted.from_us, to_us=wanted.to_us, bucket_us=width, bills=bills
         )
     ]
     undated = [Span(0, 1, dated=False, requests=requests) for at_us, requests in held if at_us == 0]
@@ -85,8 +86,9 @@ def _clipped(from_us: int, to_us: int, requests: int, wanted: Wanted) -> Span:
 
 
 def charges(session: Session, span: Span, wanted: Wanted, *, hourly: bool) -> pl.DataFrame:
-    """The charges of a span: the columns of `export.charges`; unknown is NULL."""
+    """The charges of a span, days that only a bill knows included: the columns of `export.charges`; unknown is NULL."""
     _take(session, span, wanted)
+    session.execute("export.add_bills", {"into": _REQUESTS}, from_us=span.from_us, to_us=span.to_us)
     _list_prices(session)
     session.execute("export.classes", {"figures": _REQUESTS, "into": _LINES})
     session.execute("export.classes", {"figures": _LISTED, "into": _LISTED_LINES})
@@ -105,7 +107,8 @@ def request_rows(session: Session, span: Span, wanted: Wanted) -> Iterator[pl.Da
     _take(session, span, wanted)
     pieces = max(1, -(-span.requests // ROWS_OF_A_FRAME))
     for piece in range(pieces):
-        yield session.frame("export.request_rows", {"requests": _REQUESTS}, piece=piece, pieces=pieces)
+        frame = session.frame("export.request_rows", {"requests": _REQUESTS}, piece=piece, pieces=pieces)
+        yield frame.with_columns(pl.col(name).dt.replace_time_zone("UTC") for name in TIMES)
     _drop(session)
 
 

@@ -1,7 +1,7 @@
 """Charges in the columns of FOCUS 1.2, the FinOps cost and usage specification (focus.finops.org, release 1.2).
 
 What FOCUS forbids to be null and Halve does not know is null all the same and named in `x_CostState` or `x_Billing`: a
-zero would be a false statement. `strict` leaves such rows out instead. Costs are DECIMAL(38, 12) USD, exact.
+zero would be a false statement. `allowed` leaves such rows out instead. Costs are DECIMAL(38, 12) USD, exact.
 """
 
 from __future__ import annotations
@@ -176,8 +176,9 @@ def rows(charges: pl.DataFrame, span: Span, zone: str, *, hourly: bool, version:
 
 
 def allowed(frame: pl.DataFrame) -> pl.DataFrame:
-    """The rows that FOCUS allows: none with a null where it forbids one."""
-    return frame.filter(pl.all_horizontal(pl.col(name).is_not_null() for name in NEVER_NULL))
+    """The rows that FOCUS allows, without a null where it forbids one; what is on no list has its contract cost as such."""
+    listed = frame.with_columns(ListCost=pl.coalesce("ListCost", "ContractedCost"))
+    return listed.filter(pl.all_horizontal(pl.col(name).is_not_null() for name in NEVER_NULL))
 
 
 def _periods(span: Span, zone: str, *, hourly: bool) -> dict[str, pl.Expr]:

@@ -108,7 +108,7 @@ def write(runtime: Runtime, wish: ExportWish, path: Path) -> Written:
 
 
 def _rows(session: Session, wanted: Wanted, done: Written) -> Iterator[pl.DataFrame]:
-    for span in spans(session, wanted) or [_NOTHING]:
+    for span in spans(session, wanted, bills=False) or [_NOTHING]:
         for frame in request_rows(session, span, wanted):
             done.count(frame, "cost_usd")
             done.unpriced_rows += frame["cost_usd"].null_count()
@@ -118,7 +118,7 @@ def _rows(session: Session, wanted: Wanted, done: Written) -> Iterator[pl.DataFr
 
 def _focus(session: Session, wish: ExportWish, wanted: Wanted, version: int, done: Written) -> Iterator[pl.DataFrame]:
     hourly = wish.by == "hour"
-    for span in spans(session, wanted) or [_NOTHING]:
+    for span in spans(session, wanted, bills=True) or [_NOTHING]:
         made = charges(session, span, wanted, hourly=hourly)
         frame = focus.rows(made, span, wanted.zone, hourly=hourly, version=version)
         if wish.strict:

@@ -206,11 +206,11 @@ def _piece(
     session.execute(
         "ledger.changed", {"requests": _REQUESTS, "fresh": _FRESH, "parts": _PARTS_CHANGED, "into": _CHANGED}
     )
-    requests, priced_before, priced_after, before, after, changed = (
+    requests, priced_before, priced_after, before, after, changed, touched = (
         int(value) for value in session.rows("ledger.totals", {"requests": _REQUESTS, "changed": _CHANGED})[0]
     )
     changes = _changes(session, zone) if changed else ()
-    if version is not None and changed:
+    if version is not None and touched:
         session.execute("ledger.keep", {"changed": _CHANGED}, version=version)
         session.execute("ledger.keep_parts", {"parts": _PARTS_CHANGED}, version=version)
         session.execute(

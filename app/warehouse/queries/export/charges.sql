@@ -1,9 +1,10 @@
--- One row a charge of the span that begins at from_us, or of each hour where $hourly: the lines of {lines} (export.classes) of {requests} by everything that names a charge.
--- {listed} are the lines of those requests that cost another amount at list. Columns: from_us (of the charge), provider, account, model_id, region,
--- class, price_row, price_book, cost_state, source, billing, service_tier, is_batch, operation, feature, team,
--- environment, confidence (of the price row: confirmed, estimated; NULL where none is at hand), requests, tokens, rate,
--- list_rate (USD a token), cost_usd, list_usd, billed_usd (0 where the source is known not to be billed by the request,
--- NULL where nobody said). Unknown is NULL.
+-- One row a charge of the span that begins at from_us, or of each hour where $hourly: the lines of {lines}
+-- (export.classes) of {requests} by everything that names a charge. {listed} are the lines of those requests that cost
+-- another amount at list. Columns: from_us (of the charge), provider, account, model_id, region, class, price_row,
+-- price_book, cost_state, source, billing, service_tier, is_batch, operation, feature, team, environment, confidence (of
+-- the price row: confirmed, estimated; billed for days that only a bill knows; NULL where no row is at hand), requests,
+-- tokens, rate, list_rate (USD a token), cost_usd, list_usd, billed_usd (0 where the source is known not to be billed by
+-- the request, NULL where nobody said). Unknown is NULL.
 WITH billing_of AS (
     SELECT source AS billed_source, max(billing) AS billing FROM sources GROUP BY source
 ),
@@ -23,7 +24,8 @@ charged AS (
         CASE WHEN $hourly THEN r.at_us - r.at_us % 3600000000 ELSE $from_us END AS from_us,
         r.provider, r.account, coalesce(r.model_id, r.model) AS model_id, r.region, j.class, r.price_row, r.price_book,
         r.cost_state, r.source, coalesce(b.billing, 'unknown') AS billing, r.service_tier, r.is_batch, r.operation,
-        r.feature, r.team, r.environment, p.status AS confidence,
+        r.feature, r.team, r.environment,
+        CASE WHEN r.assigned_by = 'bill' THEN 'billed' ELSE p.status END AS confidence,
         j.tokens, j.rate, j.cost_pusd,
         CASE WHEN r.cost_list_pusd <> r.cost_pusd THEN j.listed_rate ELSE j.rate END AS list_rate,
         CASE

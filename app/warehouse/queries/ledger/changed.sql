@@ -5,7 +5,7 @@
 -- (another price row holds), corrected (the same row says another rate), same_cost (only the names around it).
 CREATE OR REPLACE TEMP TABLE {into} AS
 SELECT
-    u.at_us, u.request_key, u.start_us, u.fullness,
+    u.at_us, u.request_key, u.start_us, u.fullness, u.counted,
     n.provider, n.model_id, n.input_pusd, n.cache_read_pusd, n.cache_write_pusd, n.output_pusd, n.reasoning_pusd,
     n.other_pusd, n.cost_list_pusd, n.cost_pusd, n.price_row, n.price_book, n.cost_state, n.warnings,
     u.was_provider, u.was_model_id, u.was_input_pusd, u.was_cache_read_pusd, u.was_cache_write_pusd, u.was_output_pusd,
