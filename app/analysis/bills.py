@@ -134,10 +134,20 @@ def _read(session: Session, book: PriceBook) -> list[tuple[BillLine, str | None,
             requests=None if row["requests"] is None else int(row["requests"]),
             cost=row["cost"],
             has_cost=row["has_cost"],
-            cost_pusd=pico(row["cost"]) if row["has_cost"] and row["currency"] == "USD" else None,
+            cost_pusd=_dollars(row, book),
         )
         found.append((line, row["region"], row["written_ns"]))
     return found
+
+
+def _dollars(row: dict[str, Any], book: PriceBook) -> int | None:
+    """A cost in pico-USD, at the exchange rate of its day; None where there is no cost or no rate."""
+    worth = book.usd_of(row["currency"] or "USD", row["at_us"]) if row["has_cost"] else None
+    if worth is None:
+        return None
+    with localcontext() as context:
+        context.prec = 60
+        return pico(row["cost"] * worth)
 
 
 def _undoubled(lines: list[tuple[BillLine, str | None, int]]) -> list[tuple[BillLine, str | None]]:

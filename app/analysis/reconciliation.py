@@ -203,7 +203,8 @@ def _sides(session: Session, period: Period) -> _Sides | None:
             else:
                 compared.append(row)
     levels = levels_of(counting, compared)
-    cells = cells_of([line for line in counting if line["currency"] in (None, "USD")], compared, levels)
+    known = [line for line in counting if not line["has_cost"] or line["cost_pusd"] is not None]
+    cells = cells_of(known, compared, levels)
     return _Sides(list(cells.values()), levels, (*_left_out(lines), *_beside(beside)))
 
 

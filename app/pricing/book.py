@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from decimal import Decimal
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ import polars as pl
 
 from app.pricing import compile as compiling
 from app.pricing import context as ctx_of
+from app.pricing.currency import REPORTING
 from app.pricing.frames import ALIAS_SCHEMA, PAIR_COLUMNS, rates_frame
 from app.pricing.match import Match, Matcher
 from app.pricing.rates import RATE_COLUMNS
@@ -20,7 +22,6 @@ from app.pricing.timetable import rows_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from decimal import Decimal
     from pathlib import Path
 
     from app.pricing.context import Context
@@ -70,9 +71,11 @@ class PriceBook:
             InputError: the user's file is wrong; the message names line and field.
         """
         key, cached, own, fees = compiling.read_sources(cache_dir, user_file, imported)
+        exchanges = compiling.read_exchanges(user_file)
         if cached is not None:
-            return cls.of(cached)
-        book = cls.of(compiling.fresh_sources(own, imported, fees))
+            return cls.of(msgspec.structs.replace(cached, exchanges=exchanges))
+        fresh = compiling.fresh_sources(own, imported, fees)
+        book = cls.of(msgspec.structs.replace(fresh, exchanges=exchanges))
         if cache_dir is not None:
             compiling.store(cache_dir, key, book.sources)
         return book
@@ -115,6 +118,13 @@ class PriceBook:
     def fees(self) -> Sequence[Fee]:
         """Fixed fees of the user's file, in its order."""
         return self.sources.fees
+
+    def usd_of(self, currency: str, at_us: int) -> Decimal | None:
+        """What one unit of a currency was worth in USD by the user's file; None where that says nothing."""
+        if currency == REPORTING:
+            return Decimal(1)
+        held = [one for one in self.sources.exchanges if one.currency == currency and one.from_us <= at_us]
+        return max(held, key=lambda one: one.from_us).usd if held else None
 
     @property
     def list_source(self) -> str:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from app.pricing import listprices, pricefile, rules
+from app.pricing.currency import Exchange
 from app.pricing.fees import Fee
 from app.pricing.listprices import PriceList
 from app.pricing.rules import Overlay
@@ -36,6 +37,7 @@ class Sources(msgspec.Struct, frozen=True):
     overlay: Overlay
     own: Overlay
     fees: list[Fee] = msgspec.field(default_factory=list)
+    exchanges: list[Exchange] = msgspec.field(default_factory=list)
 
 
 def read_sources(
@@ -52,6 +54,11 @@ def read_sources(
         digest.update(len(part).to_bytes(8, "big") + part)
     key = digest.hexdigest()
     return key, None if cache_dir is None else _cached(cache_dir, key), own, fees
+
+
+def read_exchanges(user_file: Path | None) -> list[Exchange]:
+    """The dated exchange rates of the user's file: bills come in other currencies too."""
+    return [] if user_file is None else pricefile.exchanges(user_file.name, pricefile.read_file(user_file))
 
 
 def fresh_sources(

@@ -17,6 +17,8 @@ from app.pricing.rules import Alias, Entry, Layer, Overlay, Rule, alias, overlay
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from app.pricing.currency import Exchange
+
 _LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _SECTIONS: Final = ("currencies", "fees", "rates", "discounts", "aliases", "providers", "calendars", "confirmed_to")
 
@@ -84,6 +86,17 @@ def fees(name: str, content: bytes) -> list[Fee]:
     sections = _sections(name, content.decode("utf-8-sig"))
     exchanges = [exchange(entry) for entry in _entries(name, sections, "currencies")]
     return [fee(entry, exchanges) for entry in _entries(name, sections, "fees")]
+
+
+def exchanges(name: str, content: bytes) -> list[Exchange]:
+    """The exchange rates of a file that `parse` could read; a CSV has none.
+
+    Raises:
+        InputError: naming file, line and field.
+    """
+    if name.lower().endswith(".csv"):
+        return []
+    return [exchange(entry) for entry in _entries(name, _sections(name, content.decode("utf-8-sig")), "currencies")]
 
 
 def _sections(name: str, text: str) -> dict[str, Any]:

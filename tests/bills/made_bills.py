@@ -163,6 +163,7 @@ class Books:
 
     folder: Path
     warehouse: Warehouse
+    book: PriceBook = BOOK
 
     def read(self, name: str, *records: Any, source: str | None = None) -> Summary:
         """Write records as JSON lines under a name and read them, as `halve ingest` does."""
@@ -174,12 +175,12 @@ class Books:
         summary = ingest_paths(
             [path],
             warehouse=self.warehouse,
-            pricer=Pricer(BOOK),
+            pricer=Pricer(self.book),
             data_dir=self.folder / "data",
             source=source,
         )
         with self.warehouse.writing() as session:
-            bills.settle(session, BOOK)
+            bills.settle(session, self.book)
             refresh(session, rules.load(), now_us=1, zone="UTC")
         return summary
 
@@ -195,7 +196,7 @@ class Books:
             return session.connection.execute(text).fetchall()
 
 
-def open_books(folder: Path) -> Books:
+def open_books(folder: Path, book: PriceBook = BOOK) -> Books:
     warehouse = Warehouse(folder / "data")
     migrate(warehouse)
-    return Books(folder, warehouse)
+    return Books(folder, warehouse, book)

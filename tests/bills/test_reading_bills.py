@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
 from app.core.billed import BILLED_CLASSES, BilledLine
 from app.core.usage import Rejected
 from ingest.billed_rows import export_of

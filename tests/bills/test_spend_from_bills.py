@@ -8,12 +8,13 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from made_bills import RATES, Bill, Books, Call, charged, month
+from made_bills import RATES, Bill, Books, Call, charged, month, open_books
 
 from app.analysis import coverage, spend
 from app.analysis.bill_share import from_bills
 from app.core.money import pico, usd
 from app.core.view import DIMENSIONS, View
+from app.pricing.book import PriceBook
 from app.warehouse import rollup
 
 if TYPE_CHECKING:
@@ -126,6 +127,24 @@ def test_a_currency_without_a_rate_is_unpriced_and_named(books: Books) -> None:
     (aside,) = books.reconciled().asides
     assert (aside.what, aside.name, aside.pusd) == ("a currency without a rate", "EUR", None)
     assert Decimal(aside.native or "0") == Bill(charged(month(days=1))).total()
+
+
+def test_a_bill_in_another_currency_counts_at_the_rate_of_its_day(tmp_path: Path) -> None:
+    own = tmp_path / "prices.yml"
+    own.write_text(
+        "currencies:\n  - {currency: EUR, usd: 1.10}\n  - {currency: EUR, usd: 1.20, from: 2026-03-03}\n",
+        encoding="utf-8",
+    )
+    books = open_books(tmp_path, PriceBook.load(None, own))
+    page = Bill(charged(month(days=2))).costs_page()
+    for bucket in page["data"]:
+        for result in bucket["results"]:
+            result["amount"]["currency"] = "eur"
+    books.read("costs.jsonl", page)
+    first, second = (Bill(charged(call for call in month(days=2) if call.at.day == day)).total() for day in (2, 3))
+    assert total(books) == first * Decimal("1.10") + second * Decimal("1.20")
+    assert books.sql("SELECT DISTINCT currency FROM bill_lines") == [("EUR",)], "native amounts are kept"
+    books.warehouse.close()
 
 
 FOCUS: dict[str, Any] = {
