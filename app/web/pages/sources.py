@@ -9,7 +9,7 @@ from app.analysis import coverage as covered
 from app.analysis.intake import intake, rejected_reasons, rejected_records
 from app.core import view as views
 from app.core.money import usd_text
-from app.web import cells, overlapping, pulled
+from app.web import cells, overlapping, pulled, pushed
 from app.web import format as show
 from app.web.page import Content, Context, Page
 from app.web.table import Cell, Column, Table
@@ -74,6 +74,7 @@ def build(context: Context) -> Content:
         tables=(
             _sources_table(context, sources, taken),
             pulled.table(context),
+            pushed.table(context, sources, taken),
             overlapping.table(context),
             _records_table(context, sources, taken),
             _unpriced_table(unpriced),
@@ -242,6 +243,6 @@ PAGE = Page(
     keys=frozenset({"done"}),
     uses_view=False,
     kept=True,
-    rests_on=lambda context: (pulled.stamp(context), overlapping.stamp(context)),
+    rests_on=lambda context: (pulled.stamp(context), pushed.stamp(context), overlapping.stamp(context)),
     section="sources",
 )
