@@ -176,7 +176,7 @@ def rows(charges: pl.DataFrame, span: Span, zone: str, *, hourly: bool, version:
 
 
 def allowed(frame: pl.DataFrame) -> pl.DataFrame:
-    """The rows that FOCUS allows, without a null where it forbids one; what is on no list has its contract cost as such."""
+    """The rows that FOCUS allows, without forbidden nulls. What is on no list has its contract cost as list cost."""
     listed = frame.with_columns(ListCost=pl.coalesce("ListCost", "ContractedCost"))
     return listed.filter(pl.all_horizontal(pl.col(name).is_not_null() for name in NEVER_NULL))
 
