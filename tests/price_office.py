@@ -21,7 +21,7 @@ OWN = """
 currencies:
   - {currency: EUR, usd: 1.25}
 rates:
-  - {provider: openai, model: gpt-4o-mini, currency: EUR, input: 0.1, output: 0.4}
+  - {provider: openai, model: gpt-5-mini, currency: EUR, input: 0.1, output: 0.4}
 fees:
   - {name: Seats of the team, billing: subscription, amount: 30, seats: 4, per: month, logs: litellm}
   - {name: Reserved capacity, billing: provisioned, amount: 240, per: day, currency: EUR}

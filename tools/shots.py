@@ -35,6 +35,8 @@ def addresses(context: BrowserContext, base: str) -> dict[str, str]:
         "savings": "/savings",
         "requests": "/requests",
         "sources": "/sources",
+        "prices": "/prices",
+        "prices-search": "/prices?q=claude+opus",
         "jobs": "/jobs",
     }
     for name, listed, column in (("request", "/requests", "key"), ("finding", "/savings", "fingerprint")):

@@ -41,8 +41,11 @@ def test_the_page_shows_todays_rates_of_the_models_in_the_logs(client: TestClien
     assert found
     assert {row["valid_to"] for row in found} == {None}
     assert {row["currency"] for row in found} == {"USD"}
-    mini = [row for row in found if row["model"] == "openai/gpt-4o-mini"]
-    assert [(row["context"], row["input_usd_per_mtok"]) for row in mini] in ([], [("contract", "0.125")])
+    assert {row["model"] for row in found} == {
+        "openai/gpt-5", "openai/gpt-5-mini", "anthropic/claude-sonnet-4-5", "anthropic/claude-haiku-4-5"
+    }  # fmt: skip
+    mini = [row for row in found if row["model"] == "openai/gpt-5-mini"]
+    assert [(row["context"], row["input_usd_per_mtok"]) for row in mini] == [("contract", "0.125")]
     assert "Rates now of the models in your logs" in client.get("/prices").text
 
 
@@ -66,7 +69,7 @@ def test_name_as_logs_write_it_is_found(client: TestClient) -> None:
 
 
 def test_rate_in_another_currency_names_its_native_amount(client: TestClient) -> None:
-    (mini, *_) = [row for row in rows(client, "rates", "&q=gpt-4o-mini") if row["context"] == "contract"]
+    (mini, *_) = [row for row in rows(client, "rates", "&q=gpt-5-mini") if row["context"] == "contract"]
     assert (mini["input_usd_per_mtok"], mini["output_usd_per_mtok"]) == ("0.125", "0.5")
     assert "EUR input 0.1, output 0.4; 1 EUR = 1.25 USD" in mini["source"]
 
