@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from app.control import sources as control_sources
+from app.core.hashing import hash64
 from app.main import uploads
 from app.main.refresh import now_us
 from ingest.connectors import connector_named
@@ -48,13 +49,13 @@ def pull_source(
     """
     connector = connector_named(source.kind)
     waiting = 0
-    with uploads.scratch(settings.data_dir) as scratch:
+    with uploads.scratch(settings.data_dir, source.name) as scratch:
         errand = _errand(settings, source, held, scratch, patience or Patience())
-        for number, batch in enumerate(connector.pull(errand)):
+        for batch in connector.pull(errand):
             records = read(batch.in_place, source.name).read if batch.in_place else 0
             # The shards are on disk under their final names: from here on their rows cannot be lost.
-            shards = _shards(settings, source, connector, batch, scratch / f"{number}.jsonl")
-            records += sum(map(rows_in, shards))
+            shards = _shards(settings, source, connector, batch, scratch)
+            records += max(sum(map(rows_in, shards)), len(batch.lines))  # the inbox may have been taken meanwhile
             control_sources.advance(
                 control,
                 source.name,
@@ -86,25 +87,19 @@ def _errand(settings: Settings, source: Source, held: Any, scratch: Path, patien
     )
 
 
-def _shards(settings: Settings, source: Source, connector: Connector, batch: Batch, spool: Path) -> list[Path]:
+def _shards(settings: Settings, source: Source, connector: Connector, batch: Batch, scratch: Path) -> list[Path]:
     """The shards of a batch's lines and files, which are gone afterwards."""
     found = list(batch.files)
     if batch.lines:
+        body = b"\n".join(batch.lines) + b"\n"
+        spool = scratch / f"{hash64(body) & (2**64 - 1):016x}.jsonl"
         with uploads.private_file(spool) as out:
-            out.writelines(line + b"\n" for line in batch.lines)
+            out.write(body)
         found.append(Found(f"{source.name} ({source.kind})", spool))
+    if not found:
+        return []
     try:
-        return (
-            shards_of(
-                found,
-                settings.data_dir,
-                source=source.name,
-                format_name=connector.format,
-                text=settings.text,
-            )
-            if found
-            else []
-        )
+        return shards_of(found, settings.data_dir, source=source.name, format_name=connector.format, text=settings.text)
     finally:
         for one in found:
             one.path.unlink(missing_ok=True)

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, BinaryIO, Final
 
 from app.core.errors import UnavailableError, UsageError
+from app.core.hashing import hash64
 from app.web.names import plain_name
 from ingest.connectors.files import Found
 
@@ -57,9 +58,12 @@ def drop_upload(kept: Found) -> None:
 
 
 @contextmanager
-def scratch(data_dir: Path) -> Iterator[Path]:
-    """A private folder for what is pulled from a source, gone afterwards."""
-    folder = data_dir / PULLED / secrets.token_hex(8)
+def scratch(data_dir: Path, source: str) -> Iterator[Path]:
+    """A private folder for what is pulled from a source, gone afterwards; the same one each time, so that a record that
+    cannot be read has one place in the quarantine, however often it comes.
+    """
+    folder = data_dir / PULLED / f"{hash64(source.encode()) & (2**64 - 1):016x}"
+    shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(mode=0o700, parents=True)
     try:
         yield folder

@@ -49,10 +49,9 @@ def pull(errand: Errand) -> Iterator[Batch]:
 
 class _Container:
     def __init__(self, errand: Errand, place: Place) -> None:
-        try:
-            from azure.storage.blob import ContainerClient
-        except ImportError as error:
-            raise UsageError("A source of kind azure needs the extra `azure`: pip install 'halve[azure]'.") from error
+        CONNECTOR.installed()
+        from azure.storage.blob import ContainerClient
+
         options = errand.options
         self._errand = errand
         self._place = place
@@ -141,6 +140,7 @@ CONNECTOR: Final = Connector(
         *OPTIONS,
     ),
     pull=pull,
+    extra=("azure", "azure.storage.blob"),
     check=lambda options: (Place.of(options, "az"), host_of(endpoint(options))),
     hosts=lambda options: [host_of(endpoint(options))],
 )

@@ -7,6 +7,7 @@ is killed anywhere goes on at the last stored position; what then comes again is
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 
 from app.core.errors import UsageError
@@ -97,6 +98,7 @@ class Connector:
         hosts: (name, port) of every host that a pull with these options calls.
         format: the format of its records; None is found out from them.
         every: how often it looks where nobody says otherwise.
+        extra: (name, module) of the extra that it needs.
     """
 
     name: str
@@ -107,6 +109,7 @@ class Connector:
     hosts: Callable[[Mapping[str, Any]], Sequence[tuple[str, int]]] = no_hosts
     format: str | None = None
     every: str = "15m"
+    extra: tuple[str, str] | None = None
 
     def configured(self, given: Mapping[str, str | None]) -> dict[str, str]:
         """The options to store.
@@ -125,9 +128,27 @@ class Connector:
         self.check(values)
         return values
 
+    def installed(self) -> None:
+        """See that what this kind needs is there.
+
+        Raises:
+            UsageError: its extra is not installed.
+        """
+        if self.extra is not None and not _importable(self.extra[1]):
+            raise UsageError(
+                f"A source of kind {self.name} needs the extra {self.extra[0]!r}: pip install 'halve[{self.extra[0]}]'."
+            )
+
     def secrets(self, options: Mapping[str, Any]) -> list[str]:
         """The references to secrets among the options."""
         return [str(options[one.name]) for one in self.options if one.secret and one.name in options]
+
+
+def _importable(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False
 
 
 def whole_number(options: Mapping[str, Any], name: str, default: int, low: int, high: int) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from app.core.errors import ForbiddenError, InputError, UsageError
+from app.core.errors import ForbiddenError, InputError
 from ingest.connectors.answers import instant_us
 from ingest.connectors.connector import Batch, Connector, Errand, Option
 from ingest.connectors.object_store import OPTIONS, Listed, Place, patiently, pull_objects
@@ -38,14 +38,13 @@ def pull(errand: Errand) -> Iterator[Batch]:
 
 class _Bucket:
     def __init__(self, errand: Errand, place: Place) -> None:
-        try:
-            import aiohttp
-            from fsspec.asyn import get_loop, sync
-            from gcsfs.core import GCSFileSystem
+        CONNECTOR.installed()
+        import aiohttp
+        from fsspec.asyn import get_loop, sync
+        from gcsfs.core import GCSFileSystem
 
-            from ingest.connectors.checked_resolver import CheckedResolver
-        except ImportError as error:
-            raise UsageError("A source of kind gcs needs the extra `gcs`: pip install 'halve[gcs]'.") from error
+        from ingest.connectors.checked_resolver import CheckedResolver
+
         self._errand = errand
         self._place = place
         key = read_secret_document(str(errand.options["key"])) if "key" in errand.options else None
@@ -144,6 +143,7 @@ CONNECTOR: Final = Connector(
         *OPTIONS,
     ),
     pull=pull,
+    extra=("gcs", "gcsfs"),
     check=lambda options: (Place.of(options, "gs"), host_of(str(options.get("endpoint", SERVER)))),
     hosts=_named_hosts,
 )

@@ -181,12 +181,9 @@ class _Reader:
 
     def _patiently(self, work: Callable[[], T]) -> T:
         """Do it, and again where the server is away or busy."""
-        try:
-            import psycopg
-        except ImportError as error:
-            raise UsageError(
-                "A source of kind litellm-postgres needs the extra `postgres`: pip install 'halve[postgres]'."
-            ) from error
+        CONNECTOR.installed()
+        import psycopg
+
         patience = self.errand.patience
         last = ""
         for attempt in range(patience.attempts):
@@ -255,6 +252,7 @@ CONNECTOR: Final = Connector(
         Option("overlap_minutes", f"how far back each pull looks for late rows, {OVERLAP_MINUTES}"),
     ),
     pull=pull,
+    extra=("postgres", "psycopg"),
     check=Options.of,
     hosts=lambda options: [(Options.of(options).host, Options.of(options).port)],
     format=FORMAT,

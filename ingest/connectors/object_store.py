@@ -139,7 +139,6 @@ class _Reader:
     place: Place
     at: Position
     too_large: list[str] = field(default_factory=list)
-    fetched: int = 0
 
     def choose(self) -> list[Listed]:
         """The objects to read, oldest first; of very many the first ROUND."""
@@ -180,9 +179,8 @@ class _Reader:
         return Batch(msgspec.to_builtins(self.at), fresh_us=now_us, complete_us=now_us - self.place.overlap_us)
 
     def _fetch(self, one: Listed) -> Found | None:
-        self.fetched += 1
         ending = "".join(mark if mark.isalnum() or mark in "._-" else "_" for mark in one.key.rpartition("/")[2])
-        path = self.errand.scratch / f"object-{self.fetched}-{ending[-100:]}"
+        path = self.errand.scratch / f"{hash64(one.key.encode()) & (2**64 - 1):016x}-{ending[-100:]}"
         if not self.store.fetch(one, path):
             log.info("%s was deleted before it was read", self._name(one))
             return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from app.core.errors import ForbiddenError, InputError, UsageError
+from app.core.errors import ForbiddenError, InputError
 from ingest.connectors.connector import Batch, Connector, Errand, Option
 from ingest.connectors.object_store import OPTIONS, Listed, Place, patiently, pull_objects
 from ingest.connectors.outbound import checked_address
@@ -44,12 +44,11 @@ class _Bucket:
     """A bucket, asked by path and never by a host name of its own, so that one host is all there is to allow."""
 
     def __init__(self, errand: Errand, place: Place) -> None:
-        try:
-            from s3fs import S3FileSystem
+        CONNECTOR.installed()
+        from s3fs import S3FileSystem
 
-            from ingest.connectors.checked_resolver import CheckedResolver
-        except ImportError as error:
-            raise UsageError("A source of kind s3 needs the extra `s3`: pip install 'halve[s3]'.") from error
+        from ingest.connectors.checked_resolver import CheckedResolver
+
         options = errand.options
         self._errand = errand
         self._place = place
@@ -146,6 +145,7 @@ CONNECTOR: Final = Connector(
         *OPTIONS,
     ),
     pull=pull,
+    extra=("s3", "s3fs"),
     check=lambda options: (Place.of(options, "s3"), host_of(endpoint(options))),
     hosts=lambda options: [host_of(endpoint(options))],
 )

@@ -20,6 +20,7 @@ from app.main.background import Background
 from app.main.runtime import opened
 from app.main.store import add_source
 from app.settings import Settings
+from tests.connectors.buckets import filled_bucket
 from tests.connectors.fake_server import FakeServer
 from tests.connectors.protocols import KEY, PROTOCOLS, PUBLIC, SECRET, Protocol, Table
 
@@ -30,8 +31,8 @@ pytestmark = pytest.mark.soak
 
 KILLS = 30 if os.environ.get("HALVE_SOAK") == "full" else 5
 ROWS = 400
+OBJECTS = 24
 ROOT = Path(__file__).resolve().parents[2]
-REQUESTS = [protocol for protocol in PROTOCOLS if protocol.requests]
 
 
 @pytest.fixture
@@ -40,17 +41,18 @@ def keys(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(name, value)
 
 
-@pytest.fixture(params=REQUESTS, ids=lambda protocol: protocol.kind)
+@pytest.fixture(params=PROTOCOLS, ids=lambda protocol: protocol.kind)
 def server(request: pytest.FixtureRequest, keys: None) -> Iterator[tuple[Protocol, Table, FakeServer]]:
     table, now = Table(), datetime.now(UTC)
-    for n in range(ROWS):
-        table.add(now - timedelta(minutes=2 + n * 20), f"row-{n:04d}-abcdef0123456789")
     protocol: Protocol = request.param
+    for n in range(ROWS):
+        late = timedelta(minutes=2 + n * 20) if protocol.requests else timedelta(days=1 + n % 28)
+        table.add(now - late, f"row-{n:04d}-abcdef0123456789")
     with FakeServer(lambda asked: protocol.speak(table, asked)) as fake:
         yield protocol, table, fake
 
 
-def _run_and_kill(folder: Path, fake: FakeServer, after: int, pause_s: float) -> bool:
+def run_and_kill(folder: Path, fake: FakeServer, after: int, pause_s: float) -> bool:
     """Pull, and kill it soon after it asked `after` times; whether it came to be killed."""
     due = threading.Event()
     begun = len(fake.asked)
@@ -71,9 +73,9 @@ def test_nothing_is_lost_and_nothing_twice(server: tuple[Protocol, Table, FakeSe
     protocol, table, fake = server
     dice = random.Random(f"{protocol.kind} 4")
     settings = replace(Settings(), data_dir=tmp_path / "data", allow_hosts="127.0.0.1")
-    given = {"url": fake.url, **protocol.options, "limit": "25"}
+    given = {"url": fake.url, **protocol.options, **({"limit": "25"} if protocol.requests else {})}
     add_source(settings, kind=protocol.kind, name="pulled", given=given, every_us=0)
-    killed = sum(_run_and_kill(settings.data_dir, fake, dice.randint(1, 8), dice.uniform(0, 0.1)) for _ in range(KILLS))
+    killed = sum(run_and_kill(settings.data_dir, fake, dice.randint(1, 8), dice.uniform(0, 0.1)) for _ in range(KILLS))
     assert killed >= KILLS // 2
     fake.before = lambda number: None
     with opened(settings) as runtime:
@@ -81,10 +83,34 @@ def test_nothing_is_lost_and_nothing_twice(server: tuple[Protocol, Table, FakeSe
         work.run_due_sources()
         with runtime.warehouse.session() as session:
             stored = session.connection.execute("SELECT source_record FROM requests ORDER BY 1").fetchall()
+            billed = session.connection.execute("SELECT sum(cost) FROM billed").fetchall()
             rejected = session.connection.execute("SELECT count(*) FROM quarantine").fetchall()
         state = sources.cursor(runtime.control, "pulled")
-    assert [name for (name,) in stored] == sorted(table.names())
+    if protocol.requests:
+        assert [name for (name,) in stored] == sorted(table.names())
+    else:
+        assert (stored, float(billed[0][0])) == ([], 0.25 * ROWS)
     assert rejected == [(0,)]
     assert (state.state, state.error) == ("ok", None)
     assert state.records >= ROWS
     assert state.complete_us is not None
+
+
+@pytest.mark.parametrize("kind", ["s3", "gcs", "azure"])
+def test_objects_of_a_bucket_are_each_read_once(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    dice = random.Random(kind)
+    settings = replace(Settings(), data_dir=tmp_path / "data", allow_hosts="127.0.0.1")
+    with filled_bucket(kind, tmp_path, monkeypatch, OBJECTS) as (fake, given):
+        add_source(settings, kind=kind, name="pulled", given=given, every_us=0)
+        killed = sum(
+            run_and_kill(settings.data_dir, fake, dice.randint(1, OBJECTS), dice.uniform(0, 0.1)) for _ in range(KILLS)
+        )
+        assert killed >= KILLS // 2
+        fake.before = lambda number: None
+        with opened(settings) as runtime:
+            Background(runtime, settings).run_due_sources()
+            with runtime.warehouse.session() as session:
+                stored = session.connection.execute("SELECT source_record FROM requests ORDER BY 1").fetchall()
+            state = sources.cursor(runtime.control, "pulled")
+    assert [name for (name,) in stored] == [f"chatcmpl-{n:032x}" for n in range(2 * OBJECTS)]
+    assert (state.state, state.error) == ("ok", None)

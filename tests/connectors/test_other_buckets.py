@@ -16,6 +16,7 @@ from ingest.connectors.connector import Errand
 from ingest.connectors.outbound import guard
 from ingest.connectors.polite import Patience
 from tests.connectors.bucket_protocols import ACCOUNT_KEY, Bucket, azure, google
+from tests.connectors.buckets import service_account
 from tests.connectors.fake_server import FakeServer
 
 if TYPE_CHECKING:
@@ -54,23 +55,6 @@ class World:
         return found, position
 
 
-def _service_account(token_uri: str) -> dict[str, str]:
-    from cryptography.hazmat.primitives import serialization
-    from cryptography.hazmat.primitives.asymmetric import rsa
-
-    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-    text = key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    ).decode()
-    return {
-        "type": "service_account",
-        "client_email": "halve@project.iam.gserviceaccount.com",
-        "private_key_id": "1",
-        "private_key": text,
-        "token_uri": token_uri,
-    }
-
-
 @pytest.fixture(params=["gcs", "azure"])
 def world(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     kind: str = request.param
@@ -80,7 +64,7 @@ def world(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
     with FakeServer(lambda asked: speak(bucket, asked)) as server:
         if kind == "gcs":
             secret = tmp_path / "account.json"
-            secret.write_text(json.dumps(_service_account(f"{server.url}/token"), indent=2))
+            secret.write_text(json.dumps(service_account(f"{server.url}/token"), indent=2))
             options = {"url": "gs://logs/llm/", "key": f"file:{secret}", "endpoint": server.url}
         else:
             monkeypatch.setenv("AZURE_KEY", ACCOUNT_KEY)

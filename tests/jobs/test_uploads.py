@@ -147,6 +147,6 @@ def test_what_is_pulled_is_private_and_gone_also_after_a_failure(runtime: Runtim
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
         raise UnavailableError("full")
 
-    with pytest.raises(UnavailableError), uploads.scratch(runtime.data_dir) as folder:
+    with pytest.raises(UnavailableError), uploads.scratch(runtime.data_dir, "gateway") as folder:
         fail(folder)
     assert not list(runtime.data_dir.glob("pulled/*"))
