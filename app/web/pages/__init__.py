@@ -9,6 +9,7 @@ from app.web.pages import (
     batch_file,
     batch_job,
     budgets,
+    costs,
     finding,
     jobs,
     prices,
@@ -38,5 +39,6 @@ PAGES: Final[tuple[Page, ...]] = (
     sources.PAGE,
     reconciliation.PAGE,
     prices.PAGE,
+    costs.PAGE,
     jobs.PAGE,
 )
