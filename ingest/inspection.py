@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ingest.formats.column_map import ColumnMap
 
 _PAGE: Final = 5_000
+_DECIMALS: Final = ("quantity", "cost", "effective_cost", "list_cost")
 _SHOWN: Final = (
     "source",
     "source_record",
@@ -69,12 +70,13 @@ def inspect_paths(
     format_name: str | None = None,
     column_map: ColumnMap | None = None,
 ) -> Iterator[dict[str, Any]]:
-    """Lines for JSON: `kind` request, rejected or unknown_layout.
+    """Lines for JSON: `kind` request, billed, rejected or unknown_layout.
 
     A request has request_key, times (ISO, UTC, and in microseconds), model, feature, status, tokens by class,
-    cost_parts, cost_usd (null where unknown), price_row, cost_state, origin and warnings. A rejected one has reason,
-    head and origin; an unknown layout the column map that its columns suggest. `warehouse` and `data_dir` are empty
-    and only for this.
+    cost_parts, cost_usd (null where unknown), price_row, cost_state, origin and warnings. A line of a bill has what it
+    names, its quantity and native amounts; equal lines are one, and `lines` says of how many. A rejected one has
+    reason, head and origin; an unknown layout the column map that its columns suggest. `warehouse` and `data_dir` are
+    empty and only for this.
 
     Raises:
         InputError, UsageError: as `ingest_paths`.
@@ -91,6 +93,9 @@ def inspect_paths(
         prose=True,
     )
     yield from _requests(warehouse)
+    with warehouse.session() as session:
+        billed = session.frame("billed.inspect")
+    yield from (billed_line(row) for row in billed.iter_rows(named=True))
     with warehouse.session() as session:
         rejected = session.rows("ingest.quarantined")
     for source, file, _, line, _, reason, head, _ in rejected:
@@ -149,6 +154,19 @@ def request_line(row: dict[str, Any]) -> dict[str, Any]:
         "prompt_bytes": row["prompt_bytes"],
         "origin": {"file": row["origin_file"], "line": row["origin_line"]},
         "warnings": row["warnings"].split(" ") if row["warnings"] else [],
+    }
+
+
+def billed_line(row: dict[str, Any]) -> dict[str, Any]:
+    """One stored line of a bill as a line for machines."""
+    named = {name: row[name] for name in row if name not in ("file", "line", *_DECIMALS)}
+    amounts = {name: None if row[name] is None else f"{row[name].normalize():f}" for name in _DECIMALS}
+    return {
+        "kind": "billed",
+        "charge": named.pop("kind"),
+        **named,
+        **amounts,
+        "origin": {"file": row["file"], "line": row["line"]},
     }
 
 

@@ -16,6 +16,8 @@ def inspection(lines: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     for line in lines:
         if line["kind"] == "request":
             yield from _request(line)
+        elif line["kind"] == "billed":
+            yield from _billed(line)
         elif line["kind"] == "rejected":
             yield f"{_place(line)}  REJECTED  {_clean(line['reason'])}"
         else:
@@ -30,6 +32,15 @@ def _request(line: Mapping[str, Any]) -> Iterator[str]:
     yield f"    {cost}  {line['cost_state']}  {_clean(line['price_row'] or 'no price row')}"
     if line["warnings"]:
         yield f"    warnings: {_clean(' '.join(line['warnings']))}"
+
+
+def _billed(line: Mapping[str, Any]) -> Iterator[str]:
+    cost = "no cost" if line["cost"] is None else f"{line['cost']} {line['currency']}"
+    unit = (line["unit"] or "units") if line["class"] in ("web_search", "request", "other") else "tokens"
+    quantity = "" if line["quantity"] is None else f"{line['quantity']} {_clean(unit)}, "
+    named = _clean(line["model"] or line["line_item"] or "no model")
+    yield f"{_place(line)}  BILL  {line['day']}  {_clean(line['provider'])}  {named}  {line['class']}"
+    yield f"    {quantity}{cost}  {line['charge']}"
 
 
 def _proposal(line: Mapping[str, Any]) -> Iterator[str]:
