@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -15,6 +14,7 @@ from tests.cli.halve_command import halve, service, wait_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
 pytestmark = pytest.mark.data
 
@@ -38,7 +38,7 @@ def visited(tmp_path: Path) -> Iterator[str]:
     (logs / "asked.jsonl").write_text(json.dumps(exchange), encoding="utf-8")
     assert halve(data, "ingest", logs, HALVE_TEXT="all").code == 0
     with service(data) as link:
-        wait_for(lambda: (data / "halve.sock").exists(), "the service runs")
+        wait_for((data / "halve.sock").exists, "the service runs")
         yield link
 
 
