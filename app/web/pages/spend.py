@@ -111,6 +111,7 @@ class Model:
     units: tuple[UnitChoice, ...]
     by: str
     basis: str
+    costs: str
 
 
 def build(context: Context) -> Content:
@@ -142,6 +143,7 @@ def build(context: Context) -> Content:
             ),
             by=DIMENSION_LABELS[view.by].lower(),
             basis=covered.basis(session, view),
+            costs=context.url("/costs"),
         ),
         tables=(_by_table(context, ranking, series, unit), _day_table(context, series), *moved),
         charts=daily_chart(series, context.zone, context.now_us),
