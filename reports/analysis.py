@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from app.analysis import coverage as covered
-from app.analysis import spend
+from app.analysis import overlap, spend
 from app.analysis.bill_share import from_bills
 from app.analysis.days import EVERYTHING, local_days
 from app.analysis.reconciliation import reconciled_share
@@ -94,6 +94,16 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
+class HeldOut:
+    """Requests of a source that are in no sum, because `counted_source` tells of the same calls."""
+
+    source: str
+    counted_source: str
+    requests: int
+    cost_usd: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class AnalysisDocument:
     """See the module; `plan` and `levers_data` are those of app.plan, empty where no plan was made.
 
@@ -116,6 +126,7 @@ class AnalysisDocument:
     by_feature: tuple[Row, ...]
     levers_data: Mapping[str, Any] = field(default_factory=dict)
     plan: Mapping[str, Any] | None = None
+    held_out: tuple[HeldOut, ...] = ()
 
 
 def build(
@@ -154,6 +165,9 @@ def build(
         by_feature=_rows(session, view, "feature"),
         levers_data={} if plan is None else plan.levers_data,
         plan=None if plan is None else plan_document(plan),
+        held_out=tuple(
+            HeldOut(one.source, one.counted, one.requests, usd_text(one.cost_pusd)) for one in overlap.held(session)
+        ),
     )
 
 

@@ -88,6 +88,9 @@ def _head(console: Console, made: AnalysisDocument) -> None:
     if made.requests and made.basis != "paid":
         _say(console, "List-price value: Halve was not told how these tokens are billed. Keep the logs with")
         _say(console, "`halve ingest`, then `halve sources billing NAME api|subscription|provisioned|free`.")
+    for one in made.held_out:
+        amount = f"{count(one.requests)} requests of {one.source} ({money(one.cost_usd)})"
+        _say(console, f"In no sum: {amount}, because {one.counted_source} tells of the same calls.")
     if made.rejected_examples:
         for example in made.rejected_examples:
             _say(console, f"rejected: {example}")

@@ -118,3 +118,30 @@ def test_sources_says_so_and_its_form_decides(settings: Settings, tmp_path: Path
             assert [row["counts"] for row in rows()] == ["traces"]
             assert "Both count, as you said" in answer(counted="both").text
             assert [row["held_out"] for row in rows()] == [0]
+
+
+def test_analyze_counts_such_calls_once_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HALVE_DATA_DIR", str(tmp_path / "data"))
+    observations = [
+        {
+            "id": f"trace-{number}",
+            "name": "chat",
+            "type": "GENERATION",
+            "startTime": f"2026-03-02T10:{number:02}:10.500Z",
+            "model": "gpt-4o",
+            "usageDetails": {"input": 1000 + 17 * number, "output": 50 + number},
+        }
+        for number in range(CALLS)
+    ]
+    traces = tmp_path / "traces.jsonl"
+    traces.write_text("".join(json.dumps(row) + "\n" for row in observations))
+    logs = own_log("gateway", tmp_path, late_s=0)
+    run = CliRunner().invoke(main, ["analyze", logs, str(traces), "--json"])
+    assert run.exit_code == 0, run.output
+    document = json.loads(run.output)
+    assert document["requests"] == CALLS
+    [held] = document["held_out"]
+    assert held["requests"] == CALLS
+    assert held["cost_usd"] == document["cost_usd"]
+    shown = CliRunner().invoke(main, ["analyze", logs, str(traces)]).output
+    assert f"In no sum: {CALLS} requests of {held['source']}" in " ".join(shown.split())
