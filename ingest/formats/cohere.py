@@ -91,7 +91,7 @@ def _read_response(response: dict[str, Any], event: UsageEvent, warnings: list[s
     event.tok_input_image = count(counted.get("image_tokens"), "input_image", warnings) or None
     units = {
         name: float(value)
-        for key, name in (("search_units", "rerank"), ("classifications", "classification"))
+        for key, name in (("search_units", "rerank"), ("classifications", "classification"), ("pages", "page"))
         if (value := number(billed.get(key)))
     }
     event.units = units or None

@@ -17,6 +17,7 @@ from ingest.formats import (
     gemini_cached_contents,
     gemini_generate_content,
     gemini_interactions,
+    mistral_ocr,
     openai_assistants,
     openai_audio,
     openai_chat,
@@ -55,6 +56,7 @@ LAYOUTS: Final[tuple[Layout, ...]] = (
     openai_audio.LAYOUT,
     openai_moderation.LAYOUT,
     openai_assistants.LAYOUT,
+    mistral_ocr.LAYOUT,
 )
 _BY_NAME: Final = {layout.name: layout for layout in LAYOUTS}
 _OBJECTS: Final = {

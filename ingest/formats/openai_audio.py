@@ -23,6 +23,7 @@ _EVENTS: Final = (
     "transcript.text.delta",
     "transcript.text.segment",
     "transcript.text.done",
+    "conversation.item.input_audio_transcription.completed",
     "speech.audio.delta",
     "speech.audio.done",
 )
@@ -62,7 +63,7 @@ def _read_request(request: dict[str, Any], event: UsageEvent) -> None:
 def _read_response(response: dict[str, Any], event: UsageEvent, warnings: list[str]) -> None:
     get = response.get
     event.model = text(get("model")) or event.model
-    event.output = text(get("text"))
+    event.output = text(get("text")) or text(get("transcript"))
     usage = table(get("usage"))
     seconds = number(usage.get("seconds", usage.get("prompt_audio_seconds")))
     if "input_tokens" in usage or "prompt_tokens" in usage:

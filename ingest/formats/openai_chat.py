@@ -155,7 +155,10 @@ def _read_response(response: dict[str, Any], event: UsageEvent, warnings: list[s
 
 def _read_cost(usage: dict[str, Any], event: UsageEvent, warnings: list[str]) -> None:
     """OpenRouter's charge in USD; with the caller's own key it is the fee alone, the provider's bill is beside it."""
-    event.cost_reported_usd = usd_text(usage["cost"], "cost", warnings)
+    cost = usage["cost"]
+    if type(cost) is dict:  # Perplexity splits it
+        cost = cost.get("total_cost")
+    event.cost_reported_usd = usd_text(cost, "cost", warnings)
     if event.provider == "openrouter" and event.cost_reported_usd is not None:
         event.price_context = {**(event.price_context or {}), "charge": "reported"}
     details = usage.get("cost_details")

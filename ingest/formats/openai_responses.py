@@ -135,18 +135,30 @@ def _read_response(response: dict[str, Any], event: UsageEvent, warnings: list[s
     usage = get("usage")
     if type(usage) is dict:
         read_usage(usage, event, warnings, "tok_cache_write_30m")
-    _read_units(get("tool_usage"), event, warnings)
+    _read_units(get("tool_usage"), get("output"), event, warnings)
     metadata = get("metadata")
     if type(metadata) is dict and metadata:
         found = {str(key): value for key, value in metadata.items() if type(value) is str}
         event.tags = {**(event.tags or {}), **found}
 
 
-def _read_units(tool_usage: Any, event: UsageEvent, warnings: list[str]) -> None:
+def _read_units(tool_usage: Any, output: Any, event: UsageEvent, warnings: list[str]) -> None:
+    """Searches that carry a fee: as the response counts them, else the calls among its items.
+
+    Opening and reading a page that was found costs nothing. A container of the code interpreter is billed when it is
+    made, and an item does not tell whether it was made before: not counted.
+    """
     searched = tool_usage.get("web_search") if type(tool_usage) is dict else None
     searches = count(searched.get("num_requests"), "web_search", warnings) if type(searched) is dict else None
-    if searches:
-        event.units = {"web_search": float(searches)}
+    items = [item for item in output if type(item) is dict] if type(output) is list else []
+    if searches is None:
+        searches = sum(item.get("type") == "web_search_call" and _is_search(item.get("action")) for item in items)
+    units = {"web_search": searches, "storage_search": sum(item.get("type") == "file_search_call" for item in items)}
+    event.units = {name: float(value) for name, value in units.items() if value} or None
+
+
+def _is_search(action: Any) -> bool:
+    return type(action) is not dict or action.get("type", "search") == "search"
 
 
 def _output_text(output: Any) -> str | None:

@@ -60,6 +60,8 @@ def from_model(model: str | None) -> str | None:
         return "openai"
     if model.startswith("accounts/fireworks/"):
         return "fireworks"
+    if model.startswith("sonar"):
+        return "perplexity"
     return "anthropic" if model.startswith("claude-") else None
 
 

@@ -76,6 +76,12 @@ def test_groq_and_fireworks_are_known_by_what_only_they_write(one):
     assert one({**CHAT, "model": "accounts/fireworks/models/deepseek-v3p1"}).provider == "fireworks"
 
 
+def test_perplexity_splits_what_it_charged(one):
+    cost = {"input_tokens_cost": 0.001, "output_tokens_cost": 0.002, "request_cost": 0.005, "total_cost": 0.008}
+    event = one({**CHAT, "model": "sonar-pro", "usage": {**CHAT["usage"], "cost": cost}})
+    assert (event.provider, event.cost_reported_usd, event.warnings) == ("perplexity", "0.008", None)
+
+
 def test_groqs_older_streams_tell_their_usage_apart(one):
     chunk = {"object": "chat.completion.chunk", "id": "chatcmpl-0123456789abcdef", "model": "openai/gpt-oss-120b"}
     event = one(

@@ -113,6 +113,14 @@ def test_every_response_of_a_realtime_session_is_a_call(read):
     assert [call.tok_output_audio for call in calls] == [100, 100]
 
 
+def test_a_transcript_of_what_was_said_in_a_session_is_billed_apart(one):
+    usage = {"type": "tokens", "input_tokens": 30, "output_tokens": 9, "total_tokens": 39}
+    usage["input_token_details"] = {"audio_tokens": 30}
+    kind = "conversation.item.input_audio_transcription.completed"
+    event = one({"type": kind, "item_id": "i", "transcript": "x", "usage": usage})
+    assert (event.operation, event.tok_input, event.tok_input_audio, event.output) == ("audio", 0, 30, "x")
+
+
 def test_speech_is_sold_by_the_characters_of_its_text_or_is_unknown(one):
     call = {"path": "/v1/audio/speech", "status": 200, "response": {}}
     told = one({**call, "request": {"model": "tts-1", "voice": "alloy", "input": "Grüße!"}}, form="openai_audio")
@@ -132,6 +140,14 @@ def test_a_moderation_is_a_call_whose_price_the_book_knows(one):
     event = one({"request": {"input": "x"}, "response": body})
     assert (event.operation, event.provider, event.units) == ("moderation", "openai", {"call": 1.0})
     assert (tokens_in(event), event.not_billed, event.prompt[0].text) == (None, False, "x")
+
+
+def test_a_document_is_read_by_the_page(one):
+    body = {"model": "mistral-ocr-2512", "pages": [{"index": 0}], "usage_info": {"pages_processed": 12}}
+    event = one({"request": {"model": "mistral-ocr-latest", "document": {"document_url": "u"}}, "response": body})
+    assert (event.provider, event.operation, event.model) == ("mistral", "ocr", "mistral-ocr-2512")
+    assert (event.units, tokens_in(event)) == ({"page": 12.0}, None)
+    assert one({**body, "document_annotation": "{}"}).units == {"annotated_page": 12.0}
 
 
 RUN = {

@@ -102,6 +102,16 @@ def test_searches_are_counted_as_units(one):
     assert event.units == {"web_search": 2.0}
 
 
+def test_searches_are_counted_by_their_items_where_the_response_has_no_count(one):
+    calls = [
+        {"type": "web_search_call", "status": "completed", "action": {"type": "search", "query": "a"}},
+        {"type": "web_search_call", "status": "completed", "action": {"type": "open_page", "url": "u"}},
+        {"type": "file_search_call", "queries": ["a"]},
+        {"type": "code_interpreter_call", "container_id": "c"},
+    ]
+    assert one({**RESPONSE, "output": calls}).units == {"web_search": 1.0, "storage_search": 1.0}
+
+
 def test_calls_that_continue_other_responses_are_no_repeats_of_each_other(one):
     first = one({"request": {**REQUEST, "previous_response_id": "resp_a"}, "response": RESPONSE})
     second = one({"request": {**REQUEST, "previous_response_id": "resp_b"}, "response": RESPONSE})

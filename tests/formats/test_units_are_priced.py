@@ -19,6 +19,31 @@ CALLS = {
     "seconds": ({"model": "whisper-1"}, {"text": "x", "usage": {"type": "duration", "seconds": 3600}}, "0.36"),
     "sound": ({"model": "gpt-4o-transcribe"}, {"text": "x", "usage": TRANSCRIPT}, "6"),
     "characters": ({"model": "tts-1", "voice": "alloy", "input": "x" * 10**6}, {}, "15"),
+    "pages": (
+        {"model": "mistral-ocr-2512"},
+        {"model": "mistral-ocr-2512", "pages": [], "usage_info": {"pages_processed": 500}},
+        "1",
+    ),
+    "annotated pages": (
+        {"model": "mistral-ocr-2512"},
+        {
+            "model": "mistral-ocr-2512",
+            "pages": [],
+            "usage_info": {"pages_processed": 500},
+            "document_annotation": "{}",
+        },
+        None,
+    ),
+    "searches of a response": (
+        {"model": "gpt-5", "input": "x"},
+        {
+            "object": "response",
+            "model": "gpt-5-2025-08-07",
+            "output": [{"type": "web_search_call", "action": {"type": "search"}}, {"type": "file_search_call"}],
+            "usage": {"input_tokens": 0, "output_tokens": 0, "total_tokens": 0},
+        },
+        "0.0125",
+    ),
     "moderation": (
         {"input": "x"},
         {"id": "modr-1", "model": "omni-moderation-latest", "results": [{"categories": {"a": False}}]},
