@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ingest.connectors import connector_named
+from ingest.connectors import connector_named, langfuse
 from ingest.connectors.connector import Errand
 from ingest.connectors.outbound import guard
 from ingest.connectors.polite import Patience
@@ -37,6 +37,7 @@ def _us(moment: datetime) -> int:
 def keys(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in (("FAKE_KEY", KEY), ("FAKE_PUBLIC", PUBLIC), ("FAKE_SECRET", SECRET)):
         monkeypatch.setenv(name, value)
+    monkeypatch.setattr(langfuse, "DAY_US", 37 * 60_000_000)  # several slices in the hours of this test
 
 
 @pytest.mark.parametrize("kind", ["langfuse", "helicone"])
