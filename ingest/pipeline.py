@@ -15,6 +15,7 @@ from ingest.inbox import TRANSACTION_ROWS, rows_in, take_inbox, take_shards
 from ingest.install_key import install_key
 from ingest.plan import Choice, Entry, NoLedger, Plan
 from ingest.pool import Crew, in_processes
+from ingest.push.taking import take_journal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -117,6 +118,7 @@ def ingest_paths(
         InputError, UsageError: a path, format or map is wrong. UnavailableError: disk full or store not writable.
     """
     found = find(paths, exclude)
+    take_journal(data_dir, text)
     total = take_inbox(warehouse, pricer, data_dir)
     plan = Plan(WarehouseLedger(warehouse), Choice(source, format_name, column_map), growing)
     whole = sum(_size(one) for one in found)

@@ -132,8 +132,9 @@ class Service:
         return 0.0
 
     def waiting(self) -> int:
+        """Segments and shards that are not taken yet."""
         inbox = self.data / "inbox"
-        return sum(1 for _ in inbox.iterdir()) if inbox.is_dir() else 0
+        return sum(1 for entry in inbox.iterdir() if not entry.name.startswith(".")) if inbox.is_dir() else 0
 
 
 def stored(data: Path) -> tuple[int, int]:

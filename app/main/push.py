@@ -24,8 +24,9 @@ NO_METRICS: Final = "Halve reads traces and logs; metrics count the same tokens 
 class Pushes:
     """Keeps and reads what is pushed, for one running service."""
 
-    def __init__(self, data_dir: Path, text: Text) -> None:
+    def __init__(self, data_dir: Path, text: Text, most_waiting_bytes: int = MOST_WAITING_BYTES) -> None:
         self.data_dir = data_dir
+        self.most_waiting_bytes = most_waiting_bytes
         self.text = text
         self.journal = Journal(data_dir)
         self._taker: Taker | None = None
@@ -54,7 +55,7 @@ class Pushes:
         """Whether more waits than is kept; looked up every few requests only."""
         self._since_look += 1
         if self._full or self._since_look >= LOOK_EVERY:
-            self._full = waiting_bytes(self.data_dir) > MOST_WAITING_BYTES
+            self._full = waiting_bytes(self.data_dir) > self.most_waiting_bytes
             self._since_look = 0
         return self._full
 

@@ -56,7 +56,7 @@ def table(context: Context, sources: Sequence[SourceFreshness], taken: Mapping[s
             Column("complete_to", "Complete to"),
             Column("records", "Records", "number", "Spans, log records and lines; those that are no call count too"),
             Column("rejected", "Rejected", "number", "Records that could not be read"),
-            Column("key_made", "Key made"),
+            Column("key_made", "Key made", twin_only=True),
         ),
         tuple(rows),
         empty="No key may push. `halve keys create NAME --scope ingest --source SOURCE` makes one.",

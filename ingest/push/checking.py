@@ -22,7 +22,7 @@ _TRACE_BYTES: Final = 16
 _SPAN_BYTES: Final = 8
 _SAMPLE_LINES: Final = 20
 _AGENT_MARK: Final = b"claude_code"
-REJECTED: Final = "spans without a valid trace id and span id were not stored; Sources names them"
+REJECTED: Final = "of the spans came without a valid trace id and span id: not stored, named on the page Sources"
 
 
 class Checked(msgspec.Struct, frozen=True):

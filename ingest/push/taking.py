@@ -6,16 +6,19 @@ the same calls come a second time and merge with themselves.
 
 from __future__ import annotations
 
+import fcntl
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from app.core.hashing import hash64
 from ingest.connectors.files import Found
+from ingest.install_key import install_key
 from ingest.plan import Choice, NoLedger, Plan
-from ingest.push.journal import segments
+from ingest.push.journal import segments, waits
 from ingest.records import Chunk
-from ingest.shard import PUSHED
+from ingest.shard import PUSHED, inbox
 from ingest.worker import Task, Worker
 
 if TYPE_CHECKING:
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     from ingest.opening import Layout
     from ingest.push.journal import Segment
 
+LOCK: Final = ".push.lock"
 TASK_BYTES: Final = 8 * 1024 * 1024
 # What a kind of segment is: its layout and its format.
 _LAYOUTS: Final[dict[str, tuple[Layout, str]]] = {
@@ -45,11 +49,15 @@ class Taker:
         self._worker = Worker(data_dir, key, text)
 
     def take(self) -> int:
-        """Read everything that waits; returns the number of segments.
+        """Read everything that waits; returns the number of segments, none where somebody else reads them now.
 
         Raises:
             UnavailableError: shards cannot be written; what was not read keeps waiting.
         """
+        with _alone(self._data_dir) as alone:
+            return self._take() if alone else 0
+
+    def _take(self) -> int:
         taken = 0
         for group in _groups(segments(self._data_dir)):
             chunks = [chunk for segment in group for chunk in _chunks(segment)]
@@ -60,6 +68,24 @@ class Taker:
                 Path(segment.path).unlink(missing_ok=True)
             taken += len(group)
         return taken
+
+
+@contextmanager
+def _alone(data_dir: Path) -> Iterator[bool]:
+    """Whether this process and thread are the only ones that read the journal now."""
+    with (inbox(data_dir) / LOCK).open("a") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+            return
+        yield True
+
+
+def take_journal(data_dir: Path, text: Text) -> None:
+    """Read what a service that is gone left in the journal, for who holds the warehouse."""
+    if waits(data_dir):
+        Taker(data_dir, install_key(data_dir), text).take()
 
 
 def _groups(found: list[Segment]) -> Iterator[list[Segment]]:

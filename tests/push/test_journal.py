@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import threading
 from pathlib import Path
@@ -11,14 +12,16 @@ import pytest
 from made_exports import export, protobuf, span
 
 from app.core.errors import InputError, UnavailableError, UsageError
+from app.main.push import Pushes
 from app.warehouse.merge import Unpriced
 from app.warehouse.migrate import migrate
 from app.warehouse.store import Warehouse
 from ingest.inbox import take_inbox
 from ingest.install_key import install_key
+from ingest.pipeline import ingest_paths
 from ingest.push.checking import check_export, check_records
 from ingest.push.journal import Journal, Pushed, check_source, segments, waiting_bytes
-from ingest.push.taking import Taker
+from ingest.push.taking import LOCK, Taker
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -194,3 +197,37 @@ def test_records_may_be_lines_a_list_or_one_object(tmp_path, journal, warehouse)
 def test_a_source_that_cannot_be_a_files_name_is_refused(name):
     with pytest.raises(UsageError):
         check_source(name)
+
+
+def test_only_one_reads_the_journal_at_a_time(tmp_path, journal):
+    keep(journal, check_export("app", "traces", protobuf(export(span(1))), as_json=False).pushed)
+    taker = Taker(tmp_path, install_key(tmp_path), "shared")
+    with (tmp_path / "inbox" / LOCK).open("a") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        assert taker.take() == 0
+    assert taker.take() == 1
+
+
+def test_what_a_service_left_is_read_by_the_next_command_that_holds_the_warehouse(tmp_path, journal, warehouse):
+    keep(journal, check_export("app", "traces", protobuf(export(span(1, tokens=(7, 1)))), as_json=False).pushed)
+    log = tmp_path / "own.jsonl"
+    log.write_text('{"timestamp":1790000000,"model":"gpt-5","input_tokens":5,"output_tokens":1}\n')
+    ingest_paths([log], warehouse=warehouse, pricer=Unpriced(), data_dir=tmp_path)
+    assert sorted(row[2] for row in rows(warehouse)) == [5, 7]
+
+
+def test_more_than_is_kept_is_full_until_it_is_read(tmp_path):
+    pushes = Pushes(tmp_path, "shared", most_waiting_bytes=2_000)
+    pushes.journal.start()
+    desk = pushes.desk()
+    try:
+        assert not desk.full()
+        for number in range(1, 12):
+            done = desk.export("app", "traces", protobuf(export(span(number))), False).done
+            assert done is not None
+            done.result(timeout=30)
+        assert any(desk.full() for _ in range(20))
+        assert pushes.take() > 0
+        assert not any(desk.full() for _ in range(20))
+    finally:
+        pushes.journal.close()
