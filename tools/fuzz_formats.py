@@ -114,6 +114,7 @@ def by_coverage(seconds: float, name: str | None) -> int:
                 lines = b"".join(json.dumps(record).encode() + b"\n" for record in unit)
                 (Path(corpus) / f"{form.name}-{nth}").write_bytes(bytes([number]) + lines)
         limits = [f"-max_total_time={int(seconds)}", "-timeout=10", "-rss_limit_mb=1024", "-max_len=16384"]
+        limits.append(f"-artifact_prefix={tempfile.gettempdir()}/")
         atheris.Setup([sys.argv[0], corpus, *limits], one)
         atheris.Fuzz()
     return 0

@@ -13,6 +13,7 @@ from decimal import Decimal
 from itertools import product
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from app.core.usage import tokens_in, tokens_out
 from ingest.formats.fields import count
 
 if TYPE_CHECKING:
@@ -68,6 +69,8 @@ def read_usage(row: dict[str, Any], event: UsageEvent, warnings: list[str], writ
     event.tok_output_audio = reading.spoken or None
     if reading.inside or sum(counts.values()) == counts["input"] + counts["output"]:
         event.tok_total_reported = count(row.get("total_tokens"), "total", warnings)
+        if event.tok_total_reported not in (None, (tokens_in(event) or 0) + (tokens_out(event) or 0)):
+            warnings.append("sum_mismatch")
 
 
 def _readings(counts: dict[str, int]) -> Iterator[Reading]:
