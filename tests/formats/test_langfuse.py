@@ -166,3 +166,32 @@ def test_a_chatml_rendering_is_rejected_by_name(read):
     (item,) = read({"obs-1": {"input": {"success": True, "data": []}, "output": {"success": True, "data": []}}})
     assert "ChatML rendering" in item.reason
     assert item.benign is False
+
+
+@pytest.mark.parametrize(
+    ("row", "what"),
+    [
+        ({"id": "s", "traceId": "t", "name": "helpful", "value": 1, "dataType": "NUMERIC", "source": "API"}, "score"),
+        ({"id": "s", "trace_id": "t", "name": "ok", "string_value": "yes", "data_type": "CATEGORICAL"}, "score"),
+        ({"id": "t", "timestamp": "2026-03-02T10:00:00Z", "session_id": None, "release": None, "tags": []}, "trace"),
+    ],
+)
+def test_other_rows_of_exports_are_passed_over_by_name(read, row, what):
+    for record in (row, {"data": [row]}, [row]):
+        assert read(record) == [Rejected(f"a Langfuse {what} is no call", benign=True)]
+
+
+def test_the_providers_id_of_the_answer_is_found_where_instruments_keep_it(one):
+    kept = one(generation(metadata={"attributes": {"gen_ai.response.id": "chatcmpl-abcdefghijkl"}}))
+    assert kept.provider_response_id == "chatcmpl-abcdefghijkl"
+    callback = one(generation(id="time-10-00-00-123456_chatcmpl-abcdefghijkl"))
+    assert callback.provider_response_id == "chatcmpl-abcdefghijkl"
+    assert one(generation()).provider_response_id is None
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("name", ["langfuse_observation_v2", "langfuse_blob_observation"])
+def test_the_samples_of_the_api_and_of_exports_are_the_same_call(one, sample, name):
+    event = one(*sample(name))
+    assert classes(event) == (560, 2560, 92, 320)
+    assert (event.tok_total_reported, event.cost_reported_usd) == (3532, "0.011504")
