@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from app.analysis import coverage as covered
 from app.analysis import spend
 from app.analysis.comparison import comparable
+from app.analysis.lost_usage import bounds, lost_usage
 from app.analysis.movers import Movers, movers
 from app.analysis.reconciliation import reconciled_share
 from app.core import view as views
@@ -243,6 +244,14 @@ def _truth_section(session: Session, facts: Facts) -> Section:
     if names:
         more = f" and {len(names) - 5} more" if len(names) > 5 else ""
         sentences.append(f"A price is missing for {', '.join(names[:5])}{more}.")
+    calls, most, without = bounds(lost_usage(session, facts.view.period))
+    if calls:
+        sentences.append(
+            f"{show.plural(calls, 'call')} failed or cut off without usage: between $0.00 and {show.money(most)} "
+            "beside the sum."
+        )
+    if without:
+        sentences.append(f"What {show.plural(without, 'more call' if calls else 'failed call')} cost is unknown.")
     return Section("How true is this", sentences=tuple(sentences), link=Link("Open Sources", "/sources"))
 
 

@@ -9,7 +9,7 @@ from app.analysis import coverage as covered
 from app.analysis.intake import intake, rejected_reasons, rejected_records
 from app.core import view as views
 from app.core.money import usd_text
-from app.web import cells, overlapping, pulled, pushed
+from app.web import cells, lost_calls, overlapping, pulled, pushed
 from app.web import format as show
 from app.web.page import Content, Context, Page
 from app.web.table import Cell, Column, Table
@@ -78,6 +78,7 @@ def build(context: Context) -> Content:
             overlapping.table(context),
             _records_table(context, sources, taken),
             _unpriced_table(unpriced),
+            lost_calls.table(session, everything.period),
             _reasons_table(context),
             _rejected_table(context),
         ),
