@@ -164,6 +164,7 @@ def plan(document: Mapping[str, Any]) -> str:
         f"last ${row['last_in_usd']}  {row['requests']:,} requests  {_clean(row['scope'])}"
         for row in document["levers"]
     ]
+    lines += [f"Note: {note}" for note in document.get("notes", ())]
     return "\n".join(lines)
 
 

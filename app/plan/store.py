@@ -18,6 +18,7 @@ from app.plan.assemble import lever_totals
 from app.plan.game import players as members_of
 from app.plan.result import Evidence, Finding, PlanResult, Range
 from app.plan.shares import ScopeGame, Shares, share_out
+from app.warehouse import ledger
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
     from app.warehouse.store import Session, Warehouse
 
 KEEP_RUNS: Final = 60
+STALE: Final = (
+    "Costs were priced anew after this plan was made (version {version}): its dollars are those from before. "
+    "Analyse again to have the new ones."
+)
 
 
 class _Games(msgspec.Struct, frozen=True):
@@ -134,7 +139,10 @@ def latest(warehouse: Warehouse, control: ControlEngine | None, *, now_us: int) 
             return None
         [(run_id, head, games)] = heads
         findings = _read_findings(session, run_id)
+        priced = ledger.last_change(session)
     stored = replace(msgspec.json.decode(head, type=PlanResult), findings=findings)
+    if priced is not None and priced[1] > stored.computed_us:
+        stored = replace(stored, notes=(*stored.notes, STALE.format(version=priced[0])))
     held = msgspec.json.decode(games, type=_Games)
     if control is None:
         return replace(stored, levers=lever_totals(findings))

@@ -192,3 +192,15 @@ def test_wrong_calls_say_what_is_wrong(tmp_path: Path) -> None:
     halve(data, "prices", "reprice", "--from", "soon").failed(2, "soon..soon")
     halve(data, "prices", "reprice", "--from", "2026-07-02", "--to", "2026-07-01").failed(2, "lies before")
     halve(data, "prices", "versions", "3").failed(1, "There is no version 3")
+
+
+def test_a_plan_from_before_says_that_its_prices_are_old(tmp_path: Path) -> None:
+    data = taken_in(tmp_path)
+    spend(data)  # makes a plan
+    assert not [note for note in inside(data, "plan", "--json").json["notes"] if "priced anew" in note]
+    reprice(data, "--prices", prices(tmp_path, CORRECTED, "new.yml"), "--apply")
+    (note,) = [note for note in inside(data, "plan", "--json").json["notes"] if "priced anew" in note]
+    assert "(version 1)" in note
+    assert note in inside(data, "plan").out
+    spend(data)
+    assert "priced anew" not in inside(data, "plan").out
