@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import socket
 import sys
 import time
@@ -274,3 +275,18 @@ def test_keys_of_other_scopes_and_revoked_keys_open_nothing(running: Running, tm
     halve("revoke", "for logs")
     time.sleep(1.1)
     assert status(logs) == 401
+
+
+def test_the_sources_page_says_what_is_pushed_and_how_fresh_it_is(running: Running) -> None:
+    assert running.post("/v1/traces", protobuf(export(span(8, feature="fresh"))), PROTOBUF).status_code == 200
+    assert stored_spans(running, "fresh")
+    token = re.search(r"token=(\S+)", running.said.read_text())
+    assert token is not None
+    headers = {"authorization": f"Bearer {token[1]}"}
+    answer = httpx2.get(f"{running.url}/sources.json?table=pushed", headers=headers, timeout=60)
+    mine = [row for row in answer.json()["rows"] if row["source"] == "bench"]
+    assert [row["key"].startswith("bench-") for row in mine] == [True]
+    assert mine[0]["records"] > 0
+    assert mine[0]["last_came"].startswith("20")
+    page = httpx2.get(f"{running.url}/sources", headers=headers, timeout=60).text
+    assert "What is pushed" in page
