@@ -119,16 +119,19 @@ def _read_call(row: dict[str, Any], event: UsageEvent, warnings: list[str]) -> N
 
 
 def _messages(rows: list[dict[str, Any]], name: str) -> list[Part] | None:
-    """The messages that the rows hold between them; None where no row keeps any."""
+    """The messages that the rows hold between them; None where no row keeps any.
+
+    A long text of messages is cut anywhere: pieces that are no JSON by themselves are one text together.
+    """
+    given = [messages for row in rows if (messages := row.get(name))]
+    texts = [messages for messages in given if type(messages) is str]
+    if len(texts) == len(given) and any(decoded_text(piece) is None for piece in texts):
+        given = ["".join(texts)] if texts else []
     parts: list[Part] = []
-    found = False
-    for row in rows:
-        messages = row.get(name)
-        messages = decoded_text(messages) or messages if type(messages) is str else messages
-        if messages:
-            found = True
-            message_parts(messages if type(messages) in (list, str) else [compact(messages)], parts, [])
-    return parts if found else None
+    for messages in given:
+        said = decoded_text(messages) or messages if type(messages) is str else messages
+        message_parts(said if type(said) in (list, str) else [compact(said)], parts, [])
+    return parts if given else None
 
 
 FORMAT: Final = Format(

@@ -92,6 +92,7 @@ def _blocks(role: str, blocks: Any, kind: str, parts: list[Part], marks: Marks) 
 
 def _read_response(response: dict[str, Any], event: UsageEvent, warnings: list[str]) -> None:
     get = response.get
+    _read_answer(table(get("ResponseMetadata")), event)
     event.finish_reason = text(get("stopReason"))
     event.output = _said(table(table(get("output")).get("message")).get("content"))
     event.service_tier = text(table(get("serviceTier")).get("type")) or event.service_tier
@@ -103,6 +104,14 @@ def _read_response(response: dict[str, Any], event: UsageEvent, warnings: list[s
         read_usage(usage, event, warnings)
     if get("error"):
         event.status, event.error = "error", error_text(get("error"))
+
+
+def _read_answer(metadata: dict[str, Any], event: UsageEvent) -> None:
+    """What boto3 adds to a body: the request's id, as the invocation log has it, and how often it tried before."""
+    event.source_record = text(metadata.get("RequestId"))
+    event.http_status = integer(metadata.get("HTTPStatusCode"))
+    retries = integer(metadata.get("RetryAttempts"))
+    event.attempt = None if retries is None else retries + 1
 
 
 def read_usage(usage: dict[str, Any], event: UsageEvent, warnings: list[str]) -> None:

@@ -46,6 +46,12 @@ def test_the_rows_of_one_request_are_one_call_counted_once(read):
     assert first.output == "ok"
 
 
+def test_messages_that_were_cut_anywhere_are_joined(one):
+    whole = '[{"role": "user", "content": "a long message"}]'
+    event = one([row(RequestMessages=whole[:20]), row(SequenceNumber=1, RequestMessages=whole[20:])])
+    assert [(part.role, part.text) for part in event.prompt] == [("user", "a long message")]
+
+
 def test_a_row_says_who_served_where_under_which_deployment(one):
     event = one(row())
     assert (event.provider, event.model, event.account, event.region) == (

@@ -58,6 +58,12 @@ def test_converse_classes_stand_beside_each_other_and_writes_are_split_by_lifeti
     assert (event.provider, event.finish_reason, event.output, event.warnings) == ("aws", "end_turn", "Done.", None)
 
 
+def test_what_boto3_adds_names_the_request_and_its_retries(one):
+    metadata = {"RequestId": "0f1a2b3c-1111-4222-8333-944455556666", "HTTPStatusCode": 200, "RetryAttempts": 2}
+    event = one({**CONVERSE, "ResponseMetadata": metadata})
+    assert (event.source_record, event.http_status, event.attempt) == (one(log()).source_record, 200, 3)
+
+
 def test_a_total_that_leaves_the_cache_out_is_no_contradiction(one):
     event = one({**CONVERSE, "usage": {**CONVERSE["usage"], "totalTokens": 727}})
     assert tokens_in(event) == 2391
