@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from typing import TYPE_CHECKING, Annotated, Final
 from urllib.parse import urlencode
 
@@ -33,6 +34,8 @@ LOOKS: Final = 600
 """After so many looks the stream ends and the browser asks anew, with its session checked again."""
 BEATS: Final = 15
 TEXT_MAX: Final = 200
+WEBHOOK_MAX: Final = 2_000
+SECRET_NAME: Final = re.compile(r"env:[A-Za-z_][A-Za-z0-9_]{0,99}")
 NO_FILE: Final = "No file was chosen. Go back and choose a file of request lines."
 
 
@@ -65,6 +68,8 @@ def routes(deps: Deps) -> APIRouter:
         feature: Annotated[str, Form(max_length=TEXT_MAX)] = "",
         at: Annotated[str, Form(max_length=32)] = "",
         needed_by: Annotated[str, Form(max_length=32)] = "",
+        webhook: Annotated[str, Form(max_length=WEBHOOK_MAX)] = "",
+        webhook_key: Annotated[str, Form(max_length=TEXT_MAX)] = "",
     ) -> Response:
         file = batch_files.file(deps.control, file_id)
         upstream = next((one for one in desk().upstreams if one.provider == provider), None)
@@ -80,6 +85,8 @@ def routes(deps: Deps) -> APIRouter:
             needed_by_us=moment_us(needed_by, deps.zone, deps.now()) if needed_by.strip() else None,
             base_url=upstream.base_url,
             key_ref=upstream.key_ref,
+            webhook_url=webhook.strip() or None,
+            webhook_key_ref=_named_secret(webhook_key.strip()),
         )
         job = desk().submit(file_id, order)
         # The job holds its own copy; with the file gone, the form cannot be sent twice.
@@ -112,6 +119,16 @@ def routes(deps: Deps) -> APIRouter:
     router.add_api_route("/batch/jobs/{job_id}/results", results, methods=["GET", "HEAD"], response_model=None)
     router.add_api_route("/batch/jobs/{job_id}/events", events, methods=["GET"], response_model=None)
     return router
+
+
+def _named_secret(reference: str) -> str | None:
+    """A secret that a browser may name: by a variable of the service, never by a path of its machine."""
+    if reference and not SECRET_NAME.fullmatch(reference):
+        raise UsageError(
+            f"{reference[:60]!r} names no secret. Write env: and the name of a variable of the service, such as "
+            "env:BATCH_WEBHOOK_KEY."
+        )
+    return reference or None
 
 
 async def stream(

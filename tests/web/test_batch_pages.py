@@ -191,12 +191,28 @@ def test_a_job_that_cannot_be_done_in_time_says_when_it_could(reader: Reader) ->
 
 
 @pytest.mark.parametrize(
-    ("fields", "said"), [({"provider": "elsewhere"}, "is no provider"), ({"when": "at", "at": "soon"}, "is no time")]
+    ("fields", "said"),
+    [
+        ({"provider": "elsewhere"}, "is no provider"),
+        ({"when": "at", "at": "soon"}, "is no time"),
+        ({"webhook": "https://127.0.0.1/done"}, "A webhook is signed"),
+        ({"webhook": "ftp://127.0.0.1", "webhook_key": "env:BATCH_KEY"}, "is no address for a webhook"),
+        ({"webhook": "https://127.0.0.1/done", "webhook_key": "file:/etc/passwd"}, "names no secret"),
+        ({"webhook": "https://127.0.0.1/done", "webhook_key": "my secret"}, "names no secret"),
+    ],
 )
 def test_a_wrong_order_is_refused_in_words(reader: Reader, fields: dict[str, str], said: str) -> None:
     answer = reader.schedule(reader.upload(chats(1)), **fields)
     assert answer.status_code == 400
     assert said in answer.text
+
+
+def test_a_job_tells_the_address_that_the_form_names(reader: Reader) -> None:
+    given = {"webhook": " https://127.0.0.1/done ", "webhook_key": "env:BATCH_KEY"}
+    job_id = reader.job(reader.upload(chats(1)), **given)
+    job = batches.job(reader.office.runtime.control, job_id)
+    assert (job.webhook_url, job.webhook_key_ref) == ("https://127.0.0.1/done", "env:BATCH_KEY")
+    assert "Told when done https://127.0.0.1/done" in reader.text(f"/batch/jobs/{job_id}")
 
 
 def test_a_discarded_file_is_gone(reader: Reader) -> None:
