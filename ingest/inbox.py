@@ -151,6 +151,7 @@ def _together(shards: list[_Taken], name: str) -> pl.DataFrame | None:
 
 
 def _merge_group(session: Session, pricer: Pricer, shards: list[_Taken]) -> Summary:
+    _note_sources(session, shards)
     requests = _placed(shards, "requests")
     links = _together(shards, "links")
     changed: dict[tuple[int, int], tuple[int, int]] = {}
@@ -172,7 +173,6 @@ def _merge_group(session: Session, pricer: Pricer, shards: list[_Taken]) -> Summ
         for shard, chunk, stored, updated in take_bills(session, billed).iter_rows():
             before = changed.get((shard, chunk), (0, 0))
             changed[shard, chunk] = (before[0] + stored, before[1] + updated)
-    _note_sources(session, shards)
     _quarantine(session, shards)
     return _note_chunks(session, shards, changed)
 

@@ -28,7 +28,8 @@ def drop_repeating(session: Session, requests: pl.DataFrame | None, links: pl.Da
     """
     touched = [] if links is None else [links.select("trace_id", "start_us")]
     if requests is not None:
-        spans = requests.filter(pl.col("source_record").str.starts_with(pl.col("trace_id") + "/"))
+        named = pl.col("source_record").str.starts_with(pl.col("trace_id") + "/")
+        spans = requests.filter(named | (pl.col("trace_id").is_not_null() & pl.col("parent_id").is_not_null()))
         touched.append(spans.select("trace_id", "start_us"))
     if links is not None and links.height:
         _store(session, links)

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from app.core.usage import Part, Rejected, UsageEvent, tokens_in, tokens_out
+import msgspec
+
+from app.core.usage import Part, Rejected, SpanLink, UsageEvent, tokens_in, tokens_out
 from ingest.formats import providers
 from ingest.formats.dressing import read_tags
 from ingest.formats.fields import compact, decoded_text, integer, number, table, text, usd_text
@@ -125,11 +127,36 @@ def _trace(trace: dict[str, Any], observations: list[Any]) -> Iterator[UsageEven
         if (what := _beside(row)) is not None and kind not in _TYPES:
             yield Rejected(f"a Langfuse {what} is no call", benign=True)
         elif kind not in CALLS:
-            yield Rejected(f"a {kind} observation is no call", benign=type(kind) is str and kind in _TYPES)
+            known = type(kind) is str and kind in _TYPES
+            yield _no_call(row, trace, f"a {kind} observation is no call", benign=known)
         elif id(row) in repeated:
-            yield Rejected("a generation that repeats the usage of those under it", benign=True)
+            yield _no_call(row, trace, "a generation that repeats the usage of those under it", benign=True)
         else:
             yield _event(row, trace)
+
+
+def _no_call(row: dict[str, Any], trace: dict[str, Any], reason: str, *, benign: bool) -> Rejected:
+    """An observation that is not counted, kept as a link where calls of other records may stand above and under it."""
+    place = _place(row, trace)
+    if not benign or place.trace_id is None or place.parent_id is None or place.source_record is None:
+        return Rejected(reason, benign=benign)
+    return SpanLink(
+        reason,
+        benign=True,
+        trace_id=place.trace_id,
+        span_id=place.source_record,
+        parent_id=place.parent_id,
+        start_us=utc_instant(_get(row, "startTime", "start_time"), "startTime", []),
+    )
+
+
+def _place(row: dict[str, Any], trace: dict[str, Any]) -> UsageEvent:
+    """An event that knows only where its observation stands."""
+    return UsageEvent(
+        source_record=text(row.get("id")),
+        trace_id=text(_get(row, "traceId", "trace_id")) or text(trace.get("id")),
+        parent_id=text(_get(row, "parentObservationId", "parent_observation_id")),
+    )
 
 
 def _repeating(rows: list[dict[str, Any]]) -> set[int]:
@@ -176,10 +203,8 @@ def _tokens(rows: list[dict[str, Any]]) -> tuple[int, int]:
 def _event(row: dict[str, Any], trace: dict[str, Any]) -> UsageEvent:
     warnings: list[str] = []
     metadata = table(row.get("metadata"))
-    event = UsageEvent(
-        source_record=text(row.get("id")),
-        trace_id=text(_get(row, "traceId", "trace_id")) or text(trace.get("id")),
-        parent_id=text(_get(row, "parentObservationId", "parent_observation_id")),
+    event = msgspec.structs.replace(
+        _place(row, trace),
         session_id=text(_get(row, "sessionId", "session_id")) or text(trace.get("sessionId")),
         account=text(_get(row, "projectId", "project_id")) or text(trace.get("projectId")),
         user=text(_get(row, "userId", "user_id")) or text(trace.get("userId")),
