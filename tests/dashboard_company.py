@@ -228,6 +228,9 @@ def _commands(control: Any, deeds: Deeds) -> Commands:
         restore_finding=moved("open"),
         start_finding=moved("in_progress"),
         finish_finding=moved("done"),
+        assign_finding=lambda fingerprint, owner: control_findings.set_owner(
+            control, fingerprint, owner, now_us=NOW_US
+        ),
         status=lambda: deeds.progress,
         upload_log=upload,
         run_analysis=analyse,

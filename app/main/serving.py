@@ -240,6 +240,7 @@ def commands(runtime: Runtime, work: Background, *, demo: bool = False) -> Comma
         restore_finding=lambda fingerprint: change(fingerprint, "open"),
         start_finding=lambda fingerprint: change(fingerprint, "in_progress"),
         finish_finding=lambda fingerprint: change(fingerprint, "done"),
+        assign_finding=lambda fingerprint, owner: decisions.set_owner(control, fingerprint, owner, now_us=now_us()),
         status=lambda: work.progress,
         upload_log=upload,
         run_analysis=lambda: work.ask("analysis"),

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 Fingerprint = str
 REASON_MAX = 500
+OWNER_MAX = 200
 NO_FILE = "No file was chosen. Go back and choose a log file."
 BILLINGS = ("api", "subscription", "provisioned", "free", "unknown")
 
@@ -30,6 +31,40 @@ BILLINGS = ("api", "subscription", "provisioned", "free", "unknown")
 def actions(deps: Deps) -> APIRouter:
     """POST routes; the caller puts the guard in front of them."""
     router = APIRouter()
+    commands = deps.commands
+
+    _add_findings(router, deps)
+
+    @router.post("/analyse", response_model=None)
+    def analyse() -> Response:
+        commands.run_analysis()
+        return render.see_other("/savings")
+
+    @router.post(UPLOAD_PATH, response_model=None)
+    async def upload(request: FastRequest) -> Response:
+        # The form is read here and not by a parameter: parameters are read before the guard has spoken.
+        async with request.form(max_files=1, max_fields=4) as form:
+            log = form.get("log")
+            if not isinstance(log, UploadFile):
+                raise UsageError(NO_FILE)
+            name = plain_name(log.filename)
+            if not name:
+                raise UsageError(NO_FILE)
+            await run_in_threadpool(commands.upload_log, name, log.file)
+        return render.see_other("/sources?done=upload")
+
+    @router.post("/sources/billing", response_model=None)
+    def billing(source: Annotated[str, Form(max_length=500)], billing: Annotated[str, Form()]) -> Response:
+        if billing not in BILLINGS:
+            raise UsageError(f"{billing!r} is no way of billing. Use one of {', '.join(BILLINGS)}.")
+        commands.set_billing(source, billing)
+        return render.see_other("/sources?done=billing")
+
+    return router
+
+
+def _add_findings(router: APIRouter, deps: Deps) -> None:
+    """What people decide about findings."""
     commands = deps.commands
 
     @router.post("/savings/{fingerprint}/dismiss", response_model=None)
@@ -58,32 +93,10 @@ def actions(deps: Deps) -> APIRouter:
         commands.finish_finding(fingerprint)
         return render.see_other(f"/savings/{fingerprint}")
 
-    @router.post("/analyse", response_model=None)
-    def analyse() -> Response:
-        commands.run_analysis()
-        return render.see_other("/savings")
-
-    @router.post(UPLOAD_PATH, response_model=None)
-    async def upload(request: FastRequest) -> Response:
-        # The form is read here and not by a parameter: parameters are read before the guard has spoken.
-        async with request.form(max_files=1, max_fields=4) as form:
-            log = form.get("log")
-            if not isinstance(log, UploadFile):
-                raise UsageError(NO_FILE)
-            name = plain_name(log.filename)
-            if not name:
-                raise UsageError(NO_FILE)
-            await run_in_threadpool(commands.upload_log, name, log.file)
-        return render.see_other("/sources?done=upload")
-
-    @router.post("/sources/billing", response_model=None)
-    def billing(source: Annotated[str, Form(max_length=500)], billing: Annotated[str, Form()]) -> Response:
-        if billing not in BILLINGS:
-            raise UsageError(f"{billing!r} is no way of billing. Use one of {', '.join(BILLINGS)}.")
-        commands.set_billing(source, billing)
-        return render.see_other("/sources?done=billing")
-
-    return router
+    @router.post("/savings/{fingerprint}/owner", response_model=None)
+    def assign(fingerprint: Fingerprint, owner: Annotated[str, Form(max_length=OWNER_MAX)] = "") -> Response:
+        commands.assign_finding(fingerprint, " ".join(owner.split()) or None)
+        return render.see_other(f"/savings/{fingerprint}")
 
 
 def _until_us(text: str, zone: str) -> int | None:

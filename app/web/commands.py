@@ -116,6 +116,7 @@ class Commands:
         restore_finding: (fingerprint) puts a finding back among the open ones.
         start_finding: (fingerprint) somebody works on it.
         finish_finding: (fingerprint) it was applied.
+        assign_finding: (fingerprint, owner or None) who takes care of it.
         status: what the service is busy with now.
         upload_log: (file name, stream) stores an uploaded log for reading and says in a sentence what it did.
         run_analysis: starts an analysis in the background; a second call while one runs does nothing.
@@ -133,6 +134,7 @@ class Commands:
     restore_finding: Callable[[str], None]
     start_finding: Callable[[str], None]
     finish_finding: Callable[[str], None]
+    assign_finding: Callable[[str, str | None], None]
     status: Callable[[], Progress]
     upload_log: Callable[[str, BinaryIO], str]
     run_analysis: Callable[[], None]

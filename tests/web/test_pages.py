@@ -277,3 +277,15 @@ def test_the_health_check_answers(client: TestClient) -> None:
 
 def test_every_page_has_a_template_and_a_distinct_address() -> None:
     assert len({page.path for page in PAGES}) == len({page.name for page in PAGES}) == len(PAGES)
+
+
+def test_a_finding_gets_an_owner_and_loses_it_again() -> None:
+    own = company(no_access_control=True)
+    with TestClient(create_app(own.deps), base_url="http://127.0.0.1", headers={"sec-fetch-site": "same-origin"}) as it:
+        fingerprint = it.get("/savings.json").json()["rows"][0]["fingerprint"]
+        page = it.post(f"/savings/{fingerprint}/owner", data={"owner": "  Ana  Marković "}).text
+        assert 'name="owner" value="Ana Marković"' in page
+        assert "<dt>Owner</dt><dd>Ana Marković</dd>" in page
+        assert "given to: Ana Marković" in page
+        assert "<dt>Owner</dt>" not in it.post(f"/savings/{fingerprint}/owner", data={"owner": " "}).text
+        assert it.post("/savings/nothing/owner", data={"owner": "Ana"}).status_code == 404

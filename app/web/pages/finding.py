@@ -67,6 +67,7 @@ class Model:
     status: str
     status_label: str
     reason: str
+    owner: str
     fingerprint: str
     events: tuple[Event, ...]
     batch: BatchOffer | None
@@ -102,6 +103,7 @@ def build(context: Context) -> Content:
             status=found.status,
             status_label=STATUSES[found.status],
             reason=found.reason or "",
+            owner=found.owner or "",
             fingerprint=fingerprint,
             events=_events(context, fingerprint),
             batch=batch_offer.offer(context, found),
