@@ -70,6 +70,15 @@ def test_a_job_that_streams_to_somebody_is_left_alone(book):
     assert found(book, stream) == []
 
 
+@pytest.mark.parametrize("operation", ["audio", "cache", "rerank"])
+def test_a_job_of_calls_that_no_batch_endpoint_takes_is_left_alone(book, operation):
+    stream = Stream(book)
+    for day in range(10):
+        for place in range(40):
+            call(stream, day * DAY + 3 * HOUR + place * 5 * SECOND, operation=operation)
+    assert found(book, stream) == []
+
+
 def test_turns_of_a_conversation_are_left_alone(book):
     stream = Stream(book)
     for day in range(10):

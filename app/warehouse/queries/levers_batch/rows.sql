@@ -13,6 +13,7 @@ WITH ordered AS (
             AS before_tokens
     FROM stream s
     WHERE NOT s.is_batch AND coalesce(s.service_tier, '') NOT IN ('batch', 'flex')
+      AND s.operation NOT IN ('audio', 'cache', 'rerank')  -- no batch endpoint takes these
     WINDOW inside AS (PARTITION BY s.session_id ORDER BY s.start_us, s.request_key)
 )
 SELECT
