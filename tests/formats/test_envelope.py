@@ -120,7 +120,9 @@ def test_usage_kept_without_the_body_is_read_by_the_called_path(one):
     assert (event.operation, event.model, event.tok_input) == ("embedding", "text-embedding-3-small", 8)
 
 
-@pytest.mark.parametrize("record", [None, 42, "text", {"silly": 1}, {"response": "<html>"}, {"object": "thread.message"}])
+@pytest.mark.parametrize(
+    "record", [None, 42, "text", {"silly": 1}, {"response": "<html>"}, {"object": "thread.message"}]
+)
 def test_what_is_no_exchange_is_rejected_with_a_reason(read, record):
     (item,) = read(record, form="openai_chat")
     assert isinstance(item, Rejected)
