@@ -301,8 +301,9 @@ class PriceBook:
         for name in ("geo", "region", "deployment"):
             value = context.get(name)
             asked = {(rule.ctx or {}).get(name) for rule in (*listed, *own)}
-            if value is not None and (value in asked or "any" in asked):
-                kept[name] = value if value in asked else "any"
+            named = {one for text in asked if text is not None for one in text.split("|")}
+            if value is not None and (value in named or "any" in named):
+                kept[name] = value if value in named else "any"
         if not match.own:
             kept["via"] = match.provider
         terms: Context = {}

@@ -98,5 +98,10 @@ def parse(ctx: str) -> Context:
     return context
 
 
+def fits(asked: str, value: str) -> bool:
+    """Whether a value is what a rule asks for: the same, one of `a|b`, or `any`."""
+    return asked in ("any", value) or value in asked.split("|")
+
+
 def selectors(context: Context) -> Context:
     return {name: context[name] for name in SELECTORS if name in context}

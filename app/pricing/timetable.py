@@ -235,7 +235,7 @@ def _concerns(rule: Rule, context: Context) -> bool:
     asked = rule.ctx or {}
     if rule.layer == "list" and "via" in context and asked and "via" not in asked:
         return False  # the maker's own tiers and places are not the reseller's
-    return all(context.get(name) == value or (value == "any" and name in context) for name, value in asked.items())
+    return all(name in context and ctx_of.fits(value, context[name]) for name, value in asked.items())
 
 
 def _merge_cells(cells: list[Cell]) -> tuple[Cell, ...]:

@@ -154,8 +154,14 @@ def test_tier_without_a_price_is_unpriced_not_standard(book: PriceBook) -> None:
 
 def test_reseller_does_not_inherit_the_tiers_of_the_maker(book: PriceBook) -> None:
     assert input_usd(book, "azure", "gpt-4.1", "2026-10-20") == Decimal(2)
-    assert input_usd(book, "azure", "gpt-4.1", "2026-10-20", ctx="priority") is None
+    assert input_usd(book, "openai", "gpt-4o", "2026-10-20", ctx="priority") == Decimal("4.25")
+    assert input_usd(book, "azure", "gpt-4o", "2026-10-20", ctx="priority") is None
     assert input_usd(book, "azure", "gpt-4.1", "2026-10-20", ctx="deployment=DataZoneStandard") == Decimal("2.2")
+
+
+def test_priority_at_a_reseller_has_no_price_before_it_was_sold(book: PriceBook) -> None:
+    assert input_usd(book, "azure", "gpt-4.1", "2026-02-28T23:59:59Z", ctx="priority") is None
+    assert input_usd(book, "azure", "gpt-4.1", "2026-03-01T00:00:00Z", ctx="priority") == Decimal("3.5")
 
 
 def test_regional_endpoint_costs_ten_percent_more(book: PriceBook) -> None:
@@ -210,8 +216,22 @@ def test_rows_of_a_model_cover_each_moment_once(book: PriceBook) -> None:
         ("google", "gemini-3.5-flash", "region=europe-west4", "1.65"),
         ("google", "gemini-2.5-flash", "region=europe-west4", "0.3"),
         ("azure", "gpt-6-sol", "deployment=DataZoneStandard", "2.2"),
-        ("azure", "gpt-6-sol", "deployment=DataZoneStandard geo=eu", "2.4"),
-        ("azure", "gpt-5.6-sol", "deployment=DataZoneStandard geo=eu", "4.4"),
+        ("azure", "gpt-6-sol", "deployment=DataZoneStandard region=swedencentral", "2.4"),
+        ("azure", "gpt-5.6-sol", "deployment=DataZoneStandard region=swedencentral", "4.4"),
+        ("azure", "gpt-5.4", "deployment=DataZoneStandard region=japanwest", "3"),
+        ("azure", "gpt-4.1", "deployment=DataZoneStandard region=japanwest", "2.2"),
+        ("azure", "gpt-4.1", "deployment=DataZoneStandard region=usgovvirginia", "2.75"),
+        ("azure", "gpt-4.1", "deployment=Standard region=eastus", "2.2"),
+        ("azure", "gpt-4.1", "deployment=Standard region=swedencentral", "2.42"),
+        ("azure", "gpt-4.1", "deployment=Standard region=westeurope", "2.64"),
+        ("azure", "gpt-4.1", "deployment=Standard region=usgovarizona", "2.75"),
+        ("azure", "gpt-4.1", "region=swedencentral", "2"),
+        ("azure", "gpt-4", "deployment=Standard region=swedencentral", "30"),
+        ("azure", "gpt-4.1", "priority", "3.5"),
+        ("azure", "gpt-4.1", "priority deployment=DataZoneStandard", "3.85"),
+        ("azure", "gpt-5.4", "priority", "5"),
+        ("azure", "gpt-5-mini", "priority", "0.45"),
+        ("azure", "gpt-4o", "batch deployment=DataZoneStandard", "1.375"),
         ("azure", "gpt-5.6-sol", "flex", "2"),
         ("azure", "gpt-4.1", "flex", None),
     ],

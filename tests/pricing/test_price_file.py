@@ -72,7 +72,8 @@ def test_deployment_says_its_model_and_its_type(tmp_path: Path) -> None:
         tmp_path,
         "aliases:\n"
         '  - {provider: azure, name: chat-eu, model: openai/gpt-4.1, ctx: "deployment=DataZoneStandard"}\n'
-        '  - {provider: azure, name: six-eu, model: openai/gpt-6-sol, ctx: "deployment=DataZoneStandard geo=eu"}\n'
+        "  - {provider: azure, name: six-eu, model: openai/gpt-6-sol,\n"
+        '     ctx: "deployment=DataZoneStandard region=swedencentral"}\n'
         "  - {provider: azure, name: chat-any, model: openai/gpt-4.1}\n",
     )
     at = us("2026-11-20")
@@ -85,9 +86,9 @@ def test_request_that_names_its_own_type_is_believed_over_the_alias(tmp_path: Pa
         tmp_path,
         'aliases:\n  - {provider: azure, name: chat, model: openai/gpt-4.1, ctx: "deployment=DataZoneStandard"}\n',
     )
-    rate = own.rate("azure", "chat", at_us=us("2026-11-20"), ctx="deployment=Standard")
+    rate = own.rate("azure", "chat", at_us=us("2026-11-20"), ctx="deployment=Standard region=westeurope")
     assert rate is not None
-    assert rate.status == "estimated"
+    assert rate.rates["r_input"] == 2_640_000
     assert "deployment=Standard" in rate.price_row
 
 
