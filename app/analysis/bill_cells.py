@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from app.analysis.model_names import plain_model
@@ -69,6 +70,7 @@ class Cell:
         return None if self.bill_pusd is None else self.bill_pusd - self.logged_pusd
 
 
+@cache
 def group_of(usage_class: str) -> str:
     """The group of a class of a bill."""
     if usage_class == ALL_TOKENS:
@@ -143,7 +145,7 @@ def cells_of(bill: list[dict[str, Any]], logged: list[dict[str, Any]], levels: L
             found.valued = True
             _charge(found, line["value_pusd"])
         if line["quantity"] is not None and (not line["has_cost"] or place not in counted):
-            found.bill_quantity = (found.bill_quantity or 0) + round(line["quantity"])
+            found.bill_quantity = (found.bill_quantity or 0) + line["quantity"]
     for row in logged:
         _add_logged(cell, row, levels)
     for found in cells.values():

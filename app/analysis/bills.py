@@ -14,18 +14,19 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from app.analysis.bill_facts import bill_facts
+from app.core.hashing import hash64
 from app.core.money import pico
 from app.pricing import context as ctx_of
 from app.warehouse import rollup
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
+    from app.analysis.bill_facts import Logged
     from app.pricing.book import PriceBook
     from app.warehouse.store import Session
 
 DAY_US: Final = 86_400_000_000
 NOON_US: Final = DAY_US // 2
+_UNKNOWN: Final = "unassigned"
 _INPUT_SIDE: Final = ("input", "cache_read", "cache_write", "tokens")
 _SHORTEST_WRITE: Final = {"openai": "r_cache_write_30m", "azure": "r_cache_write_30m"}
 _LINE_SCHEMA: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
@@ -84,21 +85,45 @@ class BillLine:
 def settle(session: Session, book: PriceBook) -> bool:
     """Bring `bill_lines`, `bill_facts` and the roll-ups of their days up to date; whether anything changed for Spend.
 
-    Call inside `Warehouse.writing()`. Without any bill it costs one look.
+    Call inside `Warehouse.writing()` after the roll-ups. Without a bill, or a change of what it rests on (bills, logged
+    days, prices), it costs a look.
     """
     if not session.rows("billed.any")[0][0]:
         return False
+    logged, made_of = _rests_on(session, book)
+    if session.rows("billed.state") == [(made_of,)]:
+        return False
+    session.execute("billed.set_state", made_of=made_of)
     lines = _priced(_undoubled(_read(session, book)), book)
     made = pl.DataFrame([_row(line) for line in lines], schema=_LINE_SCHEMA, orient="row")
     _replace(session, "billed.clear_lines", "billed.insert_lines", made)
     before = session.frame("billed.facts")
-    after = bill_facts(lines, _logged(session, lines)).select(before.columns).cast(before.schema)
+    after = bill_facts(lines, logged).select(before.columns).cast(before.schema)
     if before.sort(before.columns).equals(after.sort(before.columns)):
         return False
     _replace(session, "billed.clear_facts", "billed.insert_facts", after)
-    if rollup.bucket(session) is not None:
-        rollup.rebuild_for(session, pl.concat([before["at_us"], after["at_us"]]))
+    rollup.rebuild_for(session, pl.concat([before["at_us"], after["at_us"]]))
     return True
+
+
+def _rests_on(session: Session, book: PriceBook) -> tuple[list[Logged], str]:
+    """What was logged on the days of bills, and one text that changes with bills, logged days and prices."""
+    *figures, first_us, last_us = session.rows("billed.made_of")[0]
+    rows = (
+        []
+        if first_us is None
+        else session.rows("billed.logged_days", from_us=int(first_us) - NOON_US, to_us=int(last_us) + NOON_US)
+    )
+    logged = [
+        (int(at_us), _known(provider), _known(account), _known(model)) for at_us, provider, account, model in rows
+    ]
+    exchanges = [(one.currency, str(one.usd), one.from_us) for one in book.sources.exchanges]
+    text = repr((book.version, exchanges, [str(figure) for figure in figures], logged))
+    return logged, f"{hash64(text.encode()):x}"
+
+
+def _known(name: str) -> str | None:
+    return None if name == _UNKNOWN else name
 
 
 def _replace(session: Session, clear: str, insert: str, made: pl.DataFrame) -> None:
@@ -226,15 +251,6 @@ def _times(quantity: Decimal, rate: Decimal) -> int:
     with localcontext() as context:
         context.prec = 60
         return int((quantity * rate).to_integral_value(rounding=ROUND_HALF_EVEN))
-
-
-def _logged(session: Session, lines: Iterable[BillLine]) -> list[tuple[int, str | None, str | None, str | None]]:
-    """(noon of the day, provider, account, model) of what was logged on the days of bills."""
-    days = [line.at_us for line in lines]
-    if not days:
-        return []
-    rows = session.rows("billed.logged_days", from_us=min(days) - NOON_US, to_us=max(days) + NOON_US)
-    return [(int(at_us), provider, account, model) for at_us, provider, account, model in rows]
 
 
 def _row(line: BillLine) -> tuple[Any, ...]:

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 NOON_US: Final = DAY_US // 2
 _END_OF_TIME: Final = 2**62
 EVIDENCE_LINES: Final = 3
+EVIDENCED: Final = 1_000
+"""So many of the largest residuals have lines of the bill beside them."""
 _UNKNOWN: Final = "unassigned"
 
 
@@ -157,10 +159,11 @@ def reconcile(session: Session, period: Period) -> Reconciliation | None:
     suspicious = {cell.key.at_us for cell in sides.cells if (cell.difference or 0) < 0}
     doubles = _doubles(session, suspicious, sides.levels)
     residuals = explained(sides.cells, doubles)
-    days = {item.key.at_us for item in residuals if item.kind != "rounding"}
+    residuals.sort(key=lambda item: (-abs(item.amount_pusd), item.key, item.kind))
+    days = {item.key.at_us for item in residuals[:EVIDENCED] if item.kind != "rounding"}
     return Reconciliation(
         cells=tuple(sorted(sides.cells, key=lambda cell: cell.key)),
-        residuals=tuple(sorted(residuals, key=lambda item: (-abs(item.amount_pusd), item.key, item.kind))),
+        residuals=tuple(residuals),
         providers=_summed(sides.cells)[0],
         asides=sides.asides,
         doubles=doubles,
@@ -180,7 +183,7 @@ class _Sides:
 def _sides(session: Session, period: Period) -> _Sides | None:
     # A day is of the period that its noon is in; everything is every day, however early its last request came.
     to_us = _END_OF_TIME if period.name == EVERYTHING else period.to_us
-    lines = list(session.frame("billed.lines", from_us=period.from_us, to_us=to_us).iter_rows(named=True))
+    lines = session.frame("billed.lines", from_us=period.from_us, to_us=to_us).to_dicts()
     if not lines:
         return None
     counting = [line for line in lines if line["doubled_by"] is None and line["kind"] != "other"]
@@ -190,9 +193,8 @@ def _sides(session: Session, period: Period) -> _Sides | None:
     if spans:
         first = min(span[0] for span in spans.values()) - NOON_US
         last = max(span[1] for span in spans.values()) + NOON_US
-        rows = session.frame("billed.logged", from_us=max(first, 0), to_us=last)
         sellers = _sellers(counting)
-        for row in rows.iter_rows(named=True):
+        for row in session.frame("billed.logged", from_us=max(first, 0), to_us=last).to_dicts():
             if row["provider"] == _UNKNOWN:
                 row["provider"] = sellers.get(plain_model(row["model_id"]), _UNKNOWN)
             span = spans.get(row["provider"])
@@ -238,7 +240,7 @@ def _left_out(lines: list[dict[str, Any]]) -> list[Aside]:
         if line["doubled_by"] is not None:
             doubled[f"{line['source']} (counted from {line['doubled_by']})"] += int(line["cost_pusd"] or 0)
         elif line["has_cost"] and line["cost_pusd"] is None:
-            foreign[line["currency"] or "?"] += line["cost"]
+            foreign[line["currency"] or "?"] += line["unconverted"]
         elif line["kind"] == "other":
             others[line["provider"]] += int(line["cost_pusd"] or 0)
     return [

@@ -93,8 +93,8 @@ def explained(cells: Iterable[Cell], doubles: Mapping[CellKey, Doubles]) -> list
     by_dollars: list[_Open] = []
     for cell in cells:
         difference = cell.difference
-        if difference is None:
-            continue
+        if difference is None or (not difference and cell.bill_quantity in (None, cell.logged_quantity)):
+            continue  # not comparable, or nothing to explain
         if cell.key.usage_class in CHARGES:
             found.append(Residual(cell.key, "credit or fee", difference))
         elif cell.bill_quantity is None and cell.logged_quantity is None:

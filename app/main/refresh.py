@@ -27,14 +27,14 @@ def now_us() -> int:
 def attribute_and_sum(runtime: Runtime, zone: str, *, again: bool = False) -> None:
     """Attribute what is new (all of it where the rules changed) and fill the roll-ups of the hours that changed.
 
-    Calls that another source tells of too are held out of them.
+    Calls that another source tells of too are held out of them, and days that only a bill knows are put in.
     """
     own = runtime.data_dir / RULES_FILE
     rules = attribution_rules.load(own if own.is_file() else None)
     with runtime.warehouse.writing() as session:
-        bills.settle(session, runtime.book)
         refresh(session, rules, now_us=now_us(), zone=zone, again=again)
         overlap.follow(session, control_overlaps.decisions(runtime.control))
+        bills.settle(session, runtime.book)
 
 
 def compare_sources(runtime: Runtime) -> None:
@@ -42,6 +42,7 @@ def compare_sources(runtime: Runtime) -> None:
     with runtime.warehouse.writing() as session:
         overlap.compare(session)
         overlap.hold(session, control_overlaps.decisions(runtime.control))
+        bills.settle(session, runtime.book)
 
 
 def analyse_window(runtime: Runtime, zone: str, *, days: int | None = None) -> PlanResult | None:

@@ -180,8 +180,8 @@ class Books:
             source=source,
         )
         with self.warehouse.writing() as session:
-            bills.settle(session, self.book)
             refresh(session, rules.load(), now_us=1, zone="UTC")
+            bills.settle(session, self.book)
         return summary
 
     def reconciled(self) -> Reconciliation:

@@ -124,8 +124,8 @@ def test_spend_from_a_bill_alone_is_marked(tmp_path: Path) -> None:
 
     ingest_paths([path], warehouse=made.deps.warehouse, pricer=Pricer(BOOK), data_dir=tmp_path / "data")
     with made.deps.warehouse.writing() as session:
-        bills.settle(session, BOOK)
         refresh(session, load(), now_us=1, zone="UTC")
+        bills.settle(session, BOOK)
     with TestClient(create_app(made.deps), base_url="http://127.0.0.1") as reader:
         page = reader.get("/?period=2026-11").text
     assert "$12.50" in page

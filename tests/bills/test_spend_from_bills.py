@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -249,3 +250,19 @@ def test_the_cookbooks_usage_reconciles_with_logs_of_the_same_calls(books: Books
     with_usage = [bucket for bucket in page["data"] if any(row["input_tokens"] for row in bucket["results"])]
     days = {datetime.fromtimestamp(bucket["start_time"], UTC).date() for bucket in with_usage}
     assert len({cell.key.at_us for cell in result.cells}) == len(days)
+
+
+def test_bills_are_settled_anew_only_where_something_changed(books: Books) -> None:
+    calls = month(days=3)
+    books.read("costs.jsonl", Bill(charged(calls)).costs_page())
+
+    def made_of() -> list[tuple[Any, ...]]:
+        return books.sql("SELECT made_of FROM bill_state")
+
+    first = made_of()
+    books.read("elsewhere.jsonl", replace(calls[0], number=99, at=calls[0].at + timedelta(days=90)).logged())
+    assert made_of() == first
+    assert books.sql("SELECT count(DISTINCT at_us) FROM bill_facts") == [(3,)]
+    books.read("calls.jsonl", calls[0].logged())
+    assert made_of() != first
+    assert books.sql("SELECT count(DISTINCT at_us) FROM bill_facts") == [(2,)]

@@ -10,20 +10,21 @@ SELECT
     provider, account, model_id,
     coalesce(b.billing, 'unknown') AS billing,
     cost_state,
-    sum(requests) AS requests,
-    sum(cast(coalesce(tok_input, 0) + coalesce(tok_input_audio, 0) + coalesce(tok_input_image, 0) AS DECIMAL(38, 0)))
-        AS input_tokens,
-    sum(cast(input_pusd AS DECIMAL(38, 0))) AS input_pusd,
-    sum(cast(coalesce(tok_cache_read, 0) + coalesce(tok_cache_read_audio, 0) AS DECIMAL(38, 0))) AS cache_read_tokens,
-    sum(cast(cache_read_pusd AS DECIMAL(38, 0))) AS cache_read_pusd,
-    sum(cast(coalesce(tok_cache_write_5m, 0) + coalesce(tok_cache_write_30m, 0) + coalesce(tok_cache_write_1h, 0)
-        + coalesce(tok_cache_write_12h, 0) AS DECIMAL(38, 0))) AS cache_write_tokens,
-    sum(cast(cache_write_pusd AS DECIMAL(38, 0))) AS cache_write_pusd,
-    sum(cast(coalesce(tok_output, 0) + coalesce(tok_reasoning, 0) + coalesce(tok_output_audio, 0)
-        + coalesce(tok_output_image, 0) AS DECIMAL(38, 0))) AS output_tokens,
-    sum(cast(CASE WHEN output_pusd IS NOT NULL OR reasoning_pusd IS NOT NULL
-        THEN coalesce(output_pusd, 0) + coalesce(reasoning_pusd, 0) END AS DECIMAL(38, 0))) AS output_pusd,
-    sum(cast(other_pusd AS DECIMAL(38, 0))) AS other_pusd
+    cast(sum(requests) AS BIGINT) AS requests,
+    cast(sum(cast(coalesce(tok_input, 0) + coalesce(tok_input_audio, 0) + coalesce(tok_input_image, 0)
+        AS DECIMAL(38, 0))) AS BIGINT) AS input_tokens,
+    cast(sum(cast(input_pusd AS DECIMAL(38, 0))) AS BIGINT) AS input_pusd,
+    cast(sum(cast(coalesce(tok_cache_read, 0) + coalesce(tok_cache_read_audio, 0) AS DECIMAL(38, 0))) AS BIGINT)
+        AS cache_read_tokens,
+    cast(sum(cast(cache_read_pusd AS DECIMAL(38, 0))) AS BIGINT) AS cache_read_pusd,
+    cast(sum(cast(coalesce(tok_cache_write_5m, 0) + coalesce(tok_cache_write_30m, 0) + coalesce(tok_cache_write_1h, 0)
+        + coalesce(tok_cache_write_12h, 0) AS DECIMAL(38, 0))) AS BIGINT) AS cache_write_tokens,
+    cast(sum(cast(cache_write_pusd AS DECIMAL(38, 0))) AS BIGINT) AS cache_write_pusd,
+    cast(sum(cast(coalesce(tok_output, 0) + coalesce(tok_reasoning, 0) + coalesce(tok_output_audio, 0)
+        + coalesce(tok_output_image, 0) AS DECIMAL(38, 0))) AS BIGINT) AS output_tokens,
+    cast(sum(cast(CASE WHEN output_pusd IS NOT NULL OR reasoning_pusd IS NOT NULL
+        THEN coalesce(output_pusd, 0) + coalesce(reasoning_pusd, 0) END AS DECIMAL(38, 0))) AS BIGINT) AS output_pusd,
+    cast(sum(cast(other_pusd AS DECIMAL(38, 0))) AS BIGINT) AS other_pusd
 FROM spend_hour f
 LEFT JOIN billing_of b ON b.billed_source = f.source
 WHERE at_us >= $from_us AND at_us < $to_us AND assigned_by <> 'bill' AND cost_state <> 'not_billed'
