@@ -58,6 +58,9 @@ bench: $(VENV)/.test ## speed and memory of ingest, pricing, replay and analysis
 soak: $(VENV)/.test ## kill the ingest at 50 random moments and compare with an undisturbed run
 	HALVE_SOAK=full $(BIN)/pytest -m soak
 
+fuzz: $(VENV)/.test ## an hour of damaged records of every format
+	$(BIN)/python tools/fuzz_formats.py --minutes 60
+
 lock: $(VENV)/.test ## resolve the dependencies anew into the hashed lock files
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 		--no-emit-index-url --no-emit-find-links --extra build pyproject.toml -o requirements.lock
@@ -67,4 +70,4 @@ lock: $(VENV)/.test ## resolve the dependencies anew into the hashed lock files
 shots: $(VENV)/.test $(STATIC) ## screenshots of every page of a running service into ./shots
 	$(BIN)/python tools/shots.py
 
-.PHONY: help setup demo serve test check validate bench soak lock shots
+.PHONY: help setup demo serve test check validate bench soak fuzz lock shots
