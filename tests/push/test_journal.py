@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from made_exports import export, protobuf, span
+from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 
 from app.core.errors import InputError, UnavailableError, UsageError
 from app.main.push import Pushes
@@ -231,3 +232,47 @@ def test_more_than_is_kept_is_full_until_it_is_read(tmp_path):
         assert not any(desk.full() for _ in range(20))
     finally:
         pushes.journal.close()
+
+
+def claude_logs() -> bytes:
+    request = ExportLogsServiceRequest()
+    scope = request.resource_logs.add().scope_logs.add()
+    scope.scope.name = "com.anthropic.claude_code.events"
+    record = scope.log_records.add(time_unix_nano=1_790_000_002_000_000_000)
+    record.body.string_value = "claude_code.api_request"
+    for key, text in {"event.name": "api_request", "session.id": "s", "model": "claude-sonnet-5"}.items():
+        record.attributes.add(key=key).value.string_value = text
+    counts = {"event.sequence": 4, "input_tokens": 5, "output_tokens": 6, "cache_read_tokens": 70}
+    for key, count in counts.items():
+        record.attributes.add(key=key).value.int_value = count
+    return request.SerializeToString()
+
+
+def test_logs_in_protobuf_are_read_as_logs(tmp_path, journal, warehouse):
+    checked = check_export("me", "logs", claude_logs(), as_json=False)
+    assert checked.pushed is not None
+    assert checked.pushed.kind == "agent-logs"
+    keep(journal, checked.pushed)
+    assert take(tmp_path, warehouse).stored == 1
+    assert rows(warehouse, "source_record, tok_input, tok_cache_read, tok_output") == [("s:4", 5, 70, 6)]
+
+
+def test_files_of_the_collector_are_read_whatever_they_hold(tmp_path, warehouse):
+    folder = tmp_path / "collector"
+    folder.mkdir()
+    exports = [protobuf(export(span(number, tokens=(number, 1)))) for number in (1, 2, 3)]
+    for name, bodies in (("traces.bin", exports), ("logs.bin", [claude_logs()])):
+        (folder / name).write_bytes(b"".join(len(body).to_bytes(4, "big") + body for body in bodies))
+    (folder / "traces.json").write_text(json.dumps(export(span(9, tokens=(9, 1)))) + "\n")
+    files = [folder / name for name in ("traces.bin", "logs.bin", "traces.json")]
+    done = ingest_paths(files, warehouse=warehouse, pricer=Unpriced(), data_dir=tmp_path)
+    assert (done.stored, done.rejected) == (5, 0)
+    assert rows(warehouse, "source, tok_input") == [
+        ("claude_code_telemetry", 5),
+        ("otlp_genai", 1),
+        ("otlp_genai", 2),
+        ("otlp_genai", 3),
+        ("otlp_genai", 9),
+    ]
+    again = ingest_paths(files, warehouse=warehouse, pricer=Unpriced(), data_dir=tmp_path)
+    assert (again.skipped, again.read) == (3, 0)
