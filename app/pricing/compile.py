@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 REVISION: Final = 2
 """Raised when this code compiles the same inputs into other rates, or resolves names in another way."""
 
+KEPT_BOOKS: Final = 8
+"""Compiled books that stay for the next start: a service and a few runs with other price files."""
+
 
 class Sources(msgspec.Struct, frozen=True):
     """All inputs of a book, as read; `version` names the table compiled from them."""
@@ -82,6 +85,9 @@ def store(cache_dir: Path, key: str, sources: Sources) -> None:
         with os.fdopen(handle, "wb") as file:
             file.write(msgspec.msgpack.encode(sources))
         Path(name).replace(_file(cache_dir, key))
+        books = sorted(cache_dir.glob("prices-*.msgpack"), key=lambda path: path.stat().st_mtime_ns)
+        for old in books[:-KEPT_BOOKS]:
+            old.unlink(missing_ok=True)
     except OSError:
         return
 

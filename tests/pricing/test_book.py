@@ -11,10 +11,12 @@ import pytest
 
 from app.core.errors import InputError, NotFoundError
 from app.core.usage import TOKEN_CLASSES
+from app.pricing import compile as compiling
 from app.pricing import models
 from app.pricing.book import PriceBook
 from app.pricing.frames import RATES_SCHEMA
 from app.pricing.rates import TOKEN_RATES
+from app.pricing.rules import Overlay
 from app.pricing.show import show, table
 from app.warehouse.quoting import quote, read_lines
 from tests.pricing.moments import us
@@ -48,6 +50,15 @@ def test_damaged_cache_is_rebuilt(tmp_path: Path, book: PriceBook, damage: bytes
     (file,) = tmp_path.iterdir()
     file.write_bytes(damage)
     assert PriceBook.load(tmp_path).version == book.version
+
+
+def test_few_compiled_books_are_kept(tmp_path: Path) -> None:
+    sources = compiling.fresh_sources(Overlay())
+    for number in range(compiling.KEPT_BOOKS + 3):
+        compiling.store(tmp_path, f"{number:02d}", sources)
+    kept = sorted(path.name for path in tmp_path.iterdir())
+    assert len(kept) == compiling.KEPT_BOOKS
+    assert kept[-1] == "prices-10.msgpack"
 
 
 def test_folder_that_cannot_be_written_only_costs_time(tmp_path: Path, book: PriceBook) -> None:

@@ -117,6 +117,11 @@ def test_fee_stands_beside_the_list_value_of_what_it_pays_for(client: TestClient
     assert (capacity["usd"], capacity["currency"], capacity["list_value_usd"]) == ("9000", "EUR", None)
 
 
+def test_fee_that_contradicts_how_its_logs_are_counted_says_so(client: TestClient) -> None:
+    page = client.get("/prices").text
+    assert re.search(r'href="/sources">litellm</a>\s*<small>counted as \w+: tell us on Sources', page)
+
+
 def test_every_table_has_its_csv(client: TestClient) -> None:
     for table in ("rates", "unpriced", "disagreements", "fees"):
         answer = client.get(f"/prices.csv?table={table}")

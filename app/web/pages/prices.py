@@ -20,7 +20,7 @@ from app.web.page import Content, Context, Empty, Link, Page
 from app.web.table import Cell, Column, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from app.analysis.coverage import UnpricedModel
     from app.pricing.disagreement import Disagreement
@@ -256,6 +256,7 @@ def _disagreement_table(found: Sequence[Disagreement]) -> Table:
 
 
 def _fee_table(context: Context, fees: Iterable[Fee]) -> Table:
+    billed = {item.source: item.billing for item in covered.freshness(context.session)}
     end = context.now_us // DAY_US * DAY_US
     start = end - FEE_DAYS * DAY_US
     return Table(
@@ -281,13 +282,25 @@ def _fee_table(context: Context, fees: Iterable[Fee]) -> Table:
                 cells.text(fee.per),
                 cells.money(charged_pusd(fee, start, end)),
                 _list_value(context, fee, start, end),
-                cells.text(fee.logs or None),
+                _logs(fee, billed),
                 cells.text(fee.source),
             )
             for fee in fees
         ),
         stacked=True,
     )
+
+
+def _logs(fee: Fee, billed: Mapping[str, str]) -> Cell:
+    """The source that a fee pays for; where that is counted otherwise, how, and where to say so."""
+    if not fee.logs:
+        return Cell(None, "")
+    if fee.logs not in billed:
+        return Cell(fee.logs, fee.logs, note="no logs of that name", tone="worse")
+    counted = billed[fee.logs]
+    if counted == fee.billing:
+        return Cell(fee.logs, fee.logs)
+    return Cell(fee.logs, fee.logs, href="/sources", note=f"counted as {counted}: tell us on Sources", tone="worse")
 
 
 def _seats(fee: Fee) -> str:
