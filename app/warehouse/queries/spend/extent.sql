@@ -4,5 +4,6 @@ SELECT min(first_us) AS first_us, max(last_us) AS last_us
 FROM (
     SELECT min(start_us) AS first_us, max(start_us) AS last_us FROM requests
     UNION ALL
-    SELECT min(at_us) AS first_us, max(at_us) AS last_us FROM bill_facts
+    SELECT min(CASE WHEN at_us > 0 THEN at_us END) AS first_us, max(CASE WHEN at_us > 0 THEN at_us END) AS last_us
+    FROM bill_facts
 ) ends
