@@ -6,6 +6,7 @@ unkeyed, so the same call merges with itself after a reinstall.
 
 from __future__ import annotations
 
+import re
 from hashlib import blake2b
 
 
@@ -15,9 +16,11 @@ def hash64(data: bytes, key: bytes = b"") -> int:
 
 
 def request_key(provider_response_id: str | None, source: str, source_record: str) -> int:
-    """The identity of one call: its provider's response id where strong, else (source, source's id)."""
+    """The identity of one call: its provider's response id where strong, else its span, else (source, source's id)."""
     if provider_response_id is not None and is_strong_id(provider_response_id):
         return hash64(b"id\x00" + provider_response_id.encode())
+    if is_span_id(source_record):
+        return hash64(b"span\x00" + source_record.encode())
     return hash64(b"src\x00" + source.encode() + b"\x00" + source_record.encode())
 
 
@@ -31,3 +34,14 @@ def is_strong_id(response_id: str) -> bool:
         if response_id.startswith(prefix):
             return len(response_id) - len(prefix) >= MIN_STRONG_RANDOM_CHARS
     return False
+
+
+# A W3C trace id (128 random bits) and the id of a span in it, as formats of traces write them: the same call wherever
+# the span was exported to.
+SPAN_ID = "^[0-9a-f]{32}/[0-9a-f]{16}$"
+_SPAN_ID = re.compile(SPAN_ID)
+
+
+def is_span_id(source_record: str) -> bool:
+    """True for the id that a span has in every source."""
+    return len(source_record) == 49 and _SPAN_ID.match(source_record) is not None

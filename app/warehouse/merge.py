@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import polars as pl
 
-from app.core.hashing import hash64, is_strong_id
+from app.core.hashing import SPAN_ID, hash64, is_strong_id
 from app.core.usage import INPUT_CLASSES, OUTPUT_CLASSES, TOKEN_CLASSES
 from app.warehouse.origins import note_origins, with_united_tags
 from app.warehouse.spans import drop_repeating
@@ -164,7 +164,7 @@ def _without_collisions(requests: pl.DataFrame, standing: pl.DataFrame) -> tuple
         suffix="_standing",
     )
     ids = pl.col("provider_response_id"), pl.col("provider_response_id_standing")
-    records = pl.concat_str("source", "source_record"), pl.concat_str("source_standing", "source_record_standing")
+    records = _record_of(""), _record_of("_standing")
     both_named = ids[0].is_not_null() & ids[1].is_not_null()
     clash = joined.filter(pl.when(both_named).then(ids[0] != ids[1]).otherwise(records[0].ne_missing(records[1])))
     clash = clash.filter(~(both_named & ~_strong(ids[0]) & ~_strong(ids[1]) & (records[0] == records[1])))
@@ -183,6 +183,12 @@ def _without_collisions(requests: pl.DataFrame, standing: pl.DataFrame) -> tuple
         .otherwise("warnings"),
     )
     return flagged.drop("new_key"), renamed
+
+
+def _record_of(suffix: str) -> pl.Expr:
+    """What a source calls a record: with the source's name, except spans, which have one id everywhere."""
+    record = pl.col(f"source_record{suffix}")
+    return pl.when(record.str.contains(SPAN_ID)).then(record).otherwise(pl.concat_str(f"source{suffix}", record))
 
 
 def _strong(ids: pl.Expr) -> pl.Expr:

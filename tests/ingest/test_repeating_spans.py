@@ -152,3 +152,16 @@ def test_how_spans_are_dealt_to_exports_changes_nothing(tmp_path_factory, drawn)
     whole = stored(tmp_path_factory.mktemp("w") / "x", [export(*spans)])
     parts = [[one for one, to in zip(spans, dealt, strict=True) if to == number] for number in range(3)]
     assert stored(tmp_path_factory.mktemp("p") / "x", [export(*part) for part in parts if part]) == whole
+
+
+def test_a_span_that_two_sources_hand_in_is_one_call(tmp_path):
+    warehouse = Warehouse(tmp_path / "store", memory_limit="256MB")
+    migrate(warehouse)
+    for source in ("collector", "phoenix"):
+        log = tmp_path / f"{source}.jsonl"
+        log.write_text(export(span(CHAT, "", (100, 10)), span(OTHER, "", (7, 1), **{"gen_ai.response.id": "short"})))
+        ingest_paths([log], warehouse=warehouse, pricer=Unpriced(), data_dir=tmp_path / "store", source=source)
+    with warehouse.session() as session:
+        found = session.connection.execute("SELECT tok_input, warnings FROM requests ORDER BY ALL").fetchall()
+    warehouse.close()
+    assert found == [(7, None), (100, None)]
