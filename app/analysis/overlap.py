@@ -207,3 +207,9 @@ def waiting(session: Session, decisions: Decisions) -> int:
         for source, counted, requests in session.rows("overlap.held_counts")
         if (min(source, counted), max(source, counted)) not in decisions
     )
+
+
+def counted_instead(session: Session, request_key: int) -> str | None:
+    """The source whose call counts instead of this one; None where it counts itself."""
+    rows = session.rows("overlap.held_of", request_key=request_key)
+    return str(rows[0][0]) if rows else None

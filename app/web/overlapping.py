@@ -116,3 +116,13 @@ def _row(
         cells.count(sum(item.requests for item in held)),
         Cell(usd_text(sum(worth)) if worth else None, show.money(sum(worth)) if worth else "–"),
     )
+
+
+def notices(context: Context, request_key: int) -> tuple[str, ...]:
+    """What the page of a request says where another source's call counts instead of it."""
+    counted = overlap.counted_instead(context.session, request_key)
+    if counted is None:
+        return ()
+    return (
+        f"This request is in no sum, because {counted} tells of the same calls. The page Sources says which counts.",
+    )

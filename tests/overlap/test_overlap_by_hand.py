@@ -16,6 +16,7 @@ from app.cli import main
 from app.main import overlaps, store
 from app.main.runtime import opened
 from app.settings import Settings
+from app.web.format import key_text
 from app.web.server import create_app
 
 if TYPE_CHECKING:
@@ -105,6 +106,11 @@ def test_sources_says_so_and_its_form_decides(settings: Settings, tmp_path: Path
             assert re.search(r'Told twice, in no sum</b> <a href="/sources">30 requests</a>', reader.get("/").text)
             [row] = rows()
             assert (row["twins"], row["counts"], row["held_out"]) == (30, "gateway", 30)
+            with runtime.warehouse.session() as session:
+                [key] = session.connection.execute("SELECT min(request_key) FROM held_out").fetchall()[0]
+            request = reader.get(f"/requests/{key_text(key)}")
+            assert request.status_code == 200
+            assert "This request is in no sum, because gateway tells of the same calls." in request.text
 
             def answer(**given: str) -> Any:
                 form = {"one": "gateway", "other": "traces"} | given

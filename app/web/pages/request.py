@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from app.analysis.request_detail import request_detail
 from app.core.errors import NotFoundError
 from app.plan import store as plan_store
-from app.web import cells, plans
+from app.web import cells, overlapping, plans
 from app.web import format as show
 from app.web.page import Content, Context, Link, Page
 from app.web.table import Cell, Column, Table
@@ -119,6 +119,7 @@ def build(context: Context) -> Content:
             findings=_findings(context, number),
             back=context.url("/requests"),
         ),
+        notices=overlapping.notices(context, number),
         tables=(_cost_table(detail), *_around_table(context, detail), *_prompt_table(detail), *_billed_table(detail)),
     )
 

@@ -26,7 +26,7 @@ rows_in AS (
         end_us - last_us AS duration_us,
         first_token_us - last_us AS ttft_us
     FROM {keys} k
-    JOIN request_facts f ON f.request_key = k.request_key
+    JOIN told_facts f ON f.request_key = k.request_key
 )
 SELECT
     r.request_key, r.last_us AS start_us, r.source, r.provider, r.model_id, coalesce(a.feature, 'unassigned') AS feature,
