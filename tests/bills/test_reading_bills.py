@@ -353,6 +353,16 @@ def test_a_file_written_anew_forgets_what_it_said_before(books: Books) -> None:
     ]
 
 
+def test_a_page_that_is_pulled_again_under_the_same_name_counts_once(books: Books) -> None:
+    for age_s in (60, 30):
+        books.read_file(written(books, "page.jsonl", age_s, bucket(costs(2), costs(3, "gpt-x, output"))))
+        assert total(books) == 5
+    later = bucket(costs(1))
+    later["data"][0]["start_time"] += 86_400
+    books.read_file(written(books, "page.jsonl", 10, later))
+    assert total(books) == 6, "the days that the new page does not speak of stand"
+
+
 def test_the_parts_of_one_export_add_up(books: Books) -> None:
     rows = [CUR | {"line_item_usage_type": f"USE1-Claude4.6Sonnet-{name}-tokens"} for name in ("input", "output")]
     books.read_file(written(books, "acme-00001.jsonl", 60, rows[0]))
