@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from app.main.runtime import Runtime
     from app.settings import Settings
     from app.warehouse.ledger import Version
-    from app.warehouse.reprice import Slice, Source
+    from app.warehouse.reprice import Difference, Slice, Source
 
 TURN_S: Final = 5.0
 """How long one call of the service works before it answers how far it is."""
@@ -120,11 +120,17 @@ def one_version(runtime: Runtime, version: int) -> dict[str, Any]:
 def previewed(runtime: Runtime, settings: Settings, wish: Wish) -> dict[str, Any]:
     """`preview` on open stores."""
     order, source = _understood(runtime, settings, wish)
-    with runtime.warehouse.trying() as session:
+    with runtime.warehouse.session() as session:
         _known_version(order, ledger.newest(session))
         spans = reprice.slices(session, order.from_us, order.to_us)
-        found = reprice.added(reprice.compare(session, source, span, order.zone) for span in spans)
+    found = reprice.added(_tried(runtime, source, span, order.zone) for span in spans)
     return {"kind": order.kind, "price_book": order.price_book, "applied": False, **difference_document(found)}
+
+
+def _tried(runtime: Runtime, source: Source, span: Slice, zone: str) -> Difference:
+    """One slice of a dry run, in a transaction of its own: what it made is gone before the next one begins."""
+    with runtime.warehouse.trying() as session:
+        return reprice.compare(session, source, span, zone)
 
 
 def applied(
