@@ -169,6 +169,7 @@ QUESTIONS: tuple[tuple[str, dict[str, str], dict[str, object]], ...] = (
     ("billed.price_rows", {"days": "days"}, {}),
     ("billed.evidence", {"days": "days"}, {"most": 3}),
     ("billed.inspect", {}, {}),
+    ("billed.reports", {}, {}),
     ("billed.facts", {}, {}),
     ("billed.any", {}, {}),
     ("spend.from_bills", {"facts": "spend_hour"}, RANGE),

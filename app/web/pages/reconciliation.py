@@ -24,6 +24,8 @@ from app.web.page import Content, Context, Empty, Link, Page
 from app.web.table import Cell, Column, Streamed, Table
 
 if TYPE_CHECKING:
+    from decimal import Decimal
+
     from app.analysis.bill_cells import Cell as BillCell
     from app.analysis.bill_cells import CellKey
     from app.analysis.reconciliation import Reconciliation
@@ -84,6 +86,7 @@ def build(context: Context) -> Content:
             _kinds_table(result),
             _residuals_table(context, result),
             _cells_table(context, result),
+            _reports_table(context),
             *((_asides_table(result),) if result.asides else ()),
         ),
     )
@@ -292,6 +295,45 @@ def _cell_row(context: Context, cell: BillCell) -> tuple[Cell, ...]:
         cells.tokens(cell.logged_quantity),
         Cell(state, STATE_LABELS[state], tone=STATE_TONES[state]),
     )
+
+
+def _reports_table(context: Context) -> Table:
+    rows = context.session.rows("billed.reports")
+    return Table(
+        "bills",
+        "Bills that were read",
+        (
+            Column("source", "Source", width="mid"),
+            Column("report", "Report", width="mid"),
+            Column("provider", "Provider", width="tight"),
+            Column("first_day", "First day", width="tight"),
+            Column("last_day", "Last day", width="tight"),
+            Column("lines", "Lines", "number"),
+            Column("amount", "Amount", "number", "In its own currency, services that are no models included"),
+            Column("currency", "Currency", width="tight"),
+            Column("written", "Newest file of", width="tight"),
+        ),
+        tuple(
+            (
+                cells.text(source),
+                cells.text(report),
+                cells.text(provider),
+                cells.text(first_day),
+                cells.text(last_day),
+                cells.count(lines),
+                Cell(None, "usage only", tone="muted") if cost is None else _native(cost),
+                Cell(currency, currency or ""),
+                cells.moment(written_us, context.zone),
+            )
+            for source, report, provider, currency, first_day, last_day, lines, cost, _, written_us in rows
+        ),
+        frame_note="Whatever the period. A newer export of the same days takes the place of an older one.",
+        stacked=True,
+    )
+
+
+def _native(cost: Decimal) -> Cell:
+    return Cell(f"{cost.normalize():f}", f"{cost:,.2f}")
 
 
 def _asides_table(result: Reconciliation) -> Table:
