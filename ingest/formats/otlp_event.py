@@ -9,6 +9,7 @@ import msgspec
 
 from app.core.usage import UsageEvent
 from ingest.formats import providers
+from ingest.formats.addresses import read_address
 from ingest.formats.dressing import MAX_TAG, read_tags, set_http_error
 from ingest.formats.fields import canonical, compact, decoded_text, integer, number, table, text, usd_text
 from ingest.formats.otlp_content import read_content
@@ -85,6 +86,7 @@ def event_of(reading: Reading, parent: str | None) -> UsageEvent:
         account=text(said.get("account")),
     )
     event.provider = _provider(said, event.model)
+    read_address((), said.get("model_asked"), event)
     if reading.kind != ABOVE:  # what stands above calls may carry the id of one of them
         event.provider_response_id = text(said.get("response_id"))
     if reading.usage:
@@ -211,7 +213,7 @@ def _read_served(said: dict[str, Any], event: UsageEvent) -> None:
     event.region = text(said.get("region")) or _region(said.get("host"))
     speed = text(said.get("speed"))
     if speed is not None and speed != "normal":
-        event.price_context = {"speed": speed}
+        event.price_context = {**(event.price_context or {}), "speed": speed}
 
 
 def _region(host: Any) -> str | None:

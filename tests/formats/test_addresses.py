@@ -49,6 +49,26 @@ def test_a_request_at_azure_names_a_deployment_where_the_answer_has_another_name
     assert one({"request": asked(model), "response": {**CHAT, "model": answered}}).price_context is None
 
 
+def test_a_span_of_azure_names_a_deployment_too(one):
+    told = {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.provider.name": "azure.ai.openai",
+        "gen_ai.request.model": "team-chat",
+        "gen_ai.response.model": "gpt-4",
+    }
+    span = {
+        "traceId": "5b8efff798038103d269b633813fc60c",
+        "spanId": "00000000000000d1",
+        "name": "chat team-chat",
+        "startTimeUnixNano": "1772445600000000000",
+        "endTimeUnixNano": "1772445601000000000",
+        "attributes": [{"key": key, "value": {"stringValue": value}} for key, value in told.items()]
+        + [{"key": "gen_ai.usage.input_tokens", "value": {"intValue": "30"}}],
+    }
+    event = one({"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]})
+    assert (event.provider, event.model, event.price_context) == ("azure", "gpt-4", {"deployment": "team-chat"})
+
+
 def test_a_claude_body_at_bedrock_gets_the_called_models_route_and_region(one):
     url = (
         "https://bedrock-runtime.eu-central-1.amazonaws.com/model/eu.anthropic.claude-sonnet-4-5-20250929-v1%3A0/invoke"
