@@ -32,6 +32,9 @@ def events(paths: Sequence[str | Path], *, exclude: Sequence[str] = ()) -> Itera
                 if type(item) is not Record:
                     continue
                 place = Origin(chunk.source, chunk.file, item.line)
-                for given in parse(item.value, place):
-                    if type(given) is UsageEvent:
-                        yield given, place
+                try:
+                    for given in parse(item.value, place):
+                        if type(given) is UsageEvent:
+                            yield given, place
+                except RecursionError:
+                    continue  # nested too deeply to be followed

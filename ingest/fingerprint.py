@@ -269,7 +269,7 @@ def _without_nul(values: dict[str, Any]) -> dict[str, Any]:
 def _split_parameters(params: str) -> tuple[str, bytes]:
     try:
         given = json.loads(params)
-    except ValueError:
+    except (ValueError, RecursionError):
         return params, b""
     if not isinstance(given, dict):
         return params, b""

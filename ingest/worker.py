@@ -120,19 +120,23 @@ class Worker:
             return
         nth = -1
         short = raw
-        for nth, given in enumerate(parse(value, place)):
-            if isinstance(given, Rejected):
-                part = raw if given.part is None else _bytes_of(given.part)
-                shard.reject(place, part, item.byte_from, given, result)
-                continue
-            if isinstance(given, BilledLine):
-                shard.bill(given, place, result)
-                continue
-            if nth and short is raw and len(raw) > LONG_RECORD:
-                short = blake2b(raw, digest_size=16).digest()
-            # Hundreds of calls in one long record: only those without an id need all of its bytes for one.
-            named = given.source_record is not None or given.provider_response_id is not None
-            shard.take(given, place, short if named else raw, nth, result)
+        try:
+            for nth, given in enumerate(parse(value, place)):
+                if isinstance(given, Rejected):
+                    part = raw if given.part is None else _bytes_of(given.part)
+                    shard.reject(place, part, item.byte_from, given, result)
+                    continue
+                if isinstance(given, BilledLine):
+                    shard.bill(given, place, result)
+                    continue
+                if nth and short is raw and len(raw) > LONG_RECORD:
+                    short = blake2b(raw, digest_size=16).digest()
+                # Hundreds of calls in one long record: only those without an id need all of its bytes for one.
+                named = given.source_record is not None or given.provider_response_id is not None
+                shard.take(given, place, short if named else raw, nth, result)
+        except RecursionError:
+            shard.reject(place, raw, item.byte_from, Rejected("JSON nested too deeply"), result)
+            return
         if nth < 0:
             shard.reject(place, raw, item.byte_from, Rejected("holds no call", benign=True), result)
 

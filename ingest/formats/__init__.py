@@ -90,12 +90,20 @@ def detect_format(records: Iterable[Any], path: Path | str = "") -> Format | Non
     best_rank: tuple[float, float, bool] = (0.0, 0.0, False)
     sample = [record for record, _ in zip(records, range(DETECTION_RECORDS), strict=False)]
     for candidate in FORMATS:
-        scores = [candidate.detect(record) for record in sample]
+        scores = [_score(candidate, record) for record in sample]
         top = max(scores, default=0.0)
         rank = (top, sum(scores), candidate.name in str(path))
         if top >= MIN_SCORE and rank > best_rank:
             best, best_rank = candidate, rank
     return best
+
+
+def _score(candidate: Format, record: Any) -> float:
+    """A record that is nested more deeply than can be followed is of no layout."""
+    try:
+        return candidate.detect(record)
+    except RecursionError:
+        return 0.0
 
 
 def format_named(name: str) -> Format:

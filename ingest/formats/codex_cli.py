@@ -25,6 +25,7 @@ _TYPES: Final = frozenset(("session_meta", "turn_context", "event_msg", "respons
 _RECORD: Final = "token_usage_record"
 _PAUSE_US: Final = 3_000_000  # a copy of a history is written in one go; the first pause is the session's own
 _PAIR_US: Final = 5_000_000
+_AT_ONCE_US: Final = 500_000  # no call of a model is over so soon after its session began
 _V7_TEXT: Final = 36
 
 
@@ -120,9 +121,12 @@ class Rollout:
             return True
         if self.turn_us is not None and self.born_us is not None:
             self.own = self.turn_us >= self.born_us
-        elif not self.is_fork:
+        elif not self.is_fork and not self._at_once(us):
             self.own = True  # a sub-agent whose log begins with its own first turn
         return not self.own
+
+    def _at_once(self, us: int | None) -> bool:
+        return us is not None and self.started_us is not None and us - self.started_us < _AT_ONCE_US
 
     def _other(self, kind: str, payload: dict[str, Any], us: int | None) -> Rejected:
         if kind == "turn_context":

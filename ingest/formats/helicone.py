@@ -39,7 +39,7 @@ _MS: Final = 1_000
 
 def detect(record: Any) -> float:
     if type(record) is list:
-        return detect(record[0]) if record else 0.0
+        return detect(record[0]) if record and type(record[0]) is dict else 0.0
     if type(record) is not dict:
         return 0.0
     if "request_id" in record and sum(name in record for name in _MARKS) >= 3:

@@ -32,7 +32,7 @@ _FEATURES: Final = ("feature", "team", "environment")
 
 def detect(record: Any) -> float:
     if type(record) is list:
-        return detect(record[0]) if record else 0.0
+        return detect(record[0]) if record and type(record[0]) is dict else 0.0
     if type(record) is not dict:
         return 0.0
     if type(record.get("observations")) is list:

@@ -163,6 +163,12 @@ def test_a_copy_with_the_parents_times_is_told_by_them():
     assert sizes(calls(meta(source=spawned), *lines[1:])) == [(500, 0, 40)]
 
 
+def test_a_spawned_sessions_copy_that_was_written_at_once_is_no_work_of_its_own():
+    spawned = {"subagent": {"thread_spawn": {"parent_thread_id": PARENT}}}
+    copied = [turn(0.1), counted(0.1, FIRST, FIRST), counted(0.2, SECOND, STEP)]
+    assert sizes(calls(meta(source=spawned), *copied, turn(0.3), counted(3, OWN, OWN_STEP))) == [(500, 0, 40)]
+
+
 def test_without_named_turns_the_first_pause_ends_the_copy():
     lines = fork(turn(2.1), counted(40, OWN, OWN_STEP), names=(None, None))
     assert sizes(calls(*lines)) == [(500, 0, 40)]

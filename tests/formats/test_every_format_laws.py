@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import random
+import sys
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 from damage import check_item, damaged
 from every_format import STREAMS, UNITS
@@ -82,6 +84,61 @@ def test_no_damage_to_a_record_breaks_its_format(form: Format, data: st.DataObje
         check_item(item)
 
 
+def wrapped(levels: int, *wraps: Any) -> Any:
+    """A number inside that many levels of nesting."""
+    value: Any = 1
+    for level in range(levels):
+        value = wraps[level % len(wraps)](value)
+    return value
+
+
+def in_list(value: Any) -> Any:
+    return [value]
+
+
+def in_data(value: Any) -> Any:
+    return {"data": value}
+
+
+def in_other(value: Any) -> Any:
+    return {"a": value}
+
+
+def test_records_as_deep_as_the_stack_are_read_or_named(tmp_path: Path) -> None:
+    paths, depth = [], 900
+    for name, units in UNITS.items():
+        record = units[0][-1]
+        lines = [json.dumps(one) for one in units[0]]
+        for wraps in ((in_list,), (in_data,), (in_list, in_data), (in_other,)):
+            depth = 900 + (depth + 7) % 97  # up to where lines are not decoded any more
+            deep = wrapped(depth, *wraps)
+            lines += as_json(deep, *({**record, key: deep} for key in record), *deeper(record, deep))
+        paths.append(tmp_path / f"{name}.jsonl")
+        paths[-1].write_text("\n".join(lines) + "\n", encoding="utf-8")
+    store = Store(tmp_path / "store")
+    assert store.ingest(paths).stored > len(UNITS)
+    assert "JSON nested too deeply" in {place.reason for place in quarantined(store.warehouse)}
+    store.warehouse.close()
+
+
+def as_json(*records: Any) -> list[str]:
+    """Their lines, also where they are deeper than can be written from here."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(before + 500)
+    try:
+        return [msgspec.json.encode(record).decode() for record in records]
+    finally:
+        sys.setrecursionlimit(before)
+
+
+def deeper(record: dict[str, Any], deep: Any) -> Iterator[dict[str, Any]]:
+    """The record with the deep value in each place one level further in."""
+    for key, value in record.items():
+        if isinstance(value, dict):
+            for inner in value:
+                yield {**record, key: {**value, inner: deep}}
+
+
 class Store:
     """A warehouse without prices in a folder of its own."""
 
@@ -145,6 +202,7 @@ def test_order_and_repetition_of_records_change_nothing(tmp_path: Path, seed: in
 HARD_LINES = [
     b'{"a":' * 5000 + b"1" + b"}" * 5000,
     b"[" * 100_000,
+    b"[" * 950 + b"]" * 950,
     b'{"id": "x", "usage": {"prompt_tokens": NaN, "completion_tokens": Infinity}}',
     b'{"id": "\xff\xfe", "model": "\xc3"}',
     b'{"id": "\\ud800", "model": "a\\u0000b"}',
