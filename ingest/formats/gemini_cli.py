@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _API_EVENTS: Final = ("gemini_cli.api_response", "gemini_cli.api_error")
 _NO_CALLS: Final = frozenset(("user", "info", "error", "warning", "tool", "system", "shell", "about", "help", "stats"))
 _SESSION: Final = frozenset(("sessionId", "projectHash"))
+_PROMPT: Final = frozenset(("sessionId", "messageId", "type", "message", "timestamp"))  # of `logs.json` beside them
 _NAMES: Final = {
     "prompt": ("input", "input_token_count"),
     "cached": ("cached", "cached_content_token_count"),
@@ -41,6 +42,8 @@ def detect(record: Any) -> float:
         return 1.0
     if record.keys() >= _SESSION:
         return 1.0
+    if record.keys() == _PROMPT:
+        return 0.6
     name = _event_name(record)
     if name in _API_EVENTS:
         return 1.0

@@ -67,6 +67,12 @@ def test_lines_without_a_call_are_told_from_damaged_ones(record, benign):
     assert item.benign is benign
 
 
+def test_the_file_of_prompts_beside_the_sessions_holds_no_call(read):
+    prompt = {"sessionId": "s", "messageId": 0, "type": "user", "message": "x", "timestamp": "2026-03-02T10:00:00Z"}
+    (item,) = read(prompt)
+    assert item.benign
+
+
 def told(name="gemini_cli.api_response", **attributes):
     return {
         "hrTime": [1772445600, 0],
