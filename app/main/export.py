@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import httpx2
     import polars as pl
 
+    from app.core.view import Period
     from app.settings import Settings
     from app.warehouse.store import Session
 
@@ -88,9 +89,11 @@ def export(wish: ExportWish, settings: Settings, out: Path | None) -> tuple[Path
         return path, asdict(write(runtime, wish, path))
 
 
-def write(runtime: Runtime, wish: ExportWish, path: Path) -> Written:
-    """Write the file of a wish from open stores, day by day."""
+def write(runtime: Runtime, wish: ExportWish, path: Path, period: Period | None = None) -> Written:
+    """Write the file of a wish from open stores, day by day; `period` in place of its days."""
     from_us, to_us = span_of(wish.first_day, wish.last_day, wish.zone)
+    if period is not None:
+        from_us, to_us = period.from_us, period.to_us
     wanted = Wanted(from_us, to_us, wish.zone, wish.as_of)
     done = Written()
     with (
@@ -133,14 +136,19 @@ def _focus(session: Session, wish: ExportWish, wanted: Wanted, version: int, don
         yield frame
 
 
-def export_file(runtime: Runtime, wish: ExportWish) -> tuple[Path, Written]:
+def focus_file(runtime: Runtime, period: Period) -> Path:
+    """The FOCUS rows of a period in a file of the data folder, for a reader of the dashboard."""
+    return export_file(runtime, ExportWish("focus", zone=period.zone), period)[0]
+
+
+def export_file(runtime: Runtime, wish: ExportWish, period: Period | None = None) -> tuple[Path, Written]:
     """The file of a wish in the data folder, for the service to hand over and remove."""
     folder = runtime.data_dir / "exports"
     folder.mkdir(mode=0o700, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=folder, suffix=wish.suffix, delete=False) as made:
         path = Path(made.name)
     try:
-        return path, write(runtime, wish, path)
+        return path, write(runtime, wish, path, period)
     except BaseException:
         path.unlink(missing_ok=True)
         raise

@@ -19,7 +19,7 @@ from app.auth.access import first_token
 from app.control import access
 from app.control import findings as decisions
 from app.core.errors import UnavailableError
-from app.main import batch_pages, budgets, jobs, overlaps, reporting
+from app.main import batch_pages, budgets, export, jobs, overlaps, reporting
 from app.main.background import Background
 from app.main.local_api import create_local_api
 from app.main.prices import price_desk
@@ -252,6 +252,7 @@ def commands(runtime: Runtime, work: Background, *, demo: bool = False) -> Comma
         push=work.pushes.desk(),
         budgets=budgets.desk(runtime, work.settings, made=demo),
         prices=price_desk(runtime.book, work.settings),
+        export_focus=lambda period: export.focus_file(runtime, period),
     )
 
 

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from pathlib import Path
 
+    from app.core.view import Period
     from app.jobs import Job
     from app.pricing.book import PriceBook
     from app.pricing.disagreement import Disagreement
@@ -128,6 +130,7 @@ class Commands:
         budgets: budgets and their alerts; None where this service watches none.
         prices: the price book; None where this service prices nothing.
         push: logs and traces that applications push; None where this service takes none.
+        export_focus: (period) writes its FOCUS rows to a file that the caller removes; None where there is no folder.
     """
 
     dismiss_finding: Callable[[str, str, int | None], None]
@@ -146,3 +149,4 @@ class Commands:
     budgets: BudgetDesk | None = None
     push: PushDesk | None = None
     prices: PriceDesk | None = None
+    export_focus: Callable[[Period], Path] | None = None

@@ -16,7 +16,18 @@ from app.auth.access import SESSION_COOKIE, is_inside
 from app.auth.origin import LOOPBACK_NAMES
 from app.core import view as views
 from app.core.errors import HalveError, UsageError
-from app.web import batch_routes, budgets, entry, jobs, openai_api, overlap_routes, push_routes, render, reports
+from app.web import (
+    batch_routes,
+    budgets,
+    entry,
+    export_routes,
+    jobs,
+    openai_api,
+    overlap_routes,
+    push_routes,
+    render,
+    reports,
+)
 from app.web.actions import actions
 from app.web.frame import frame, surroundings
 from app.web.kept import Kept, address_of, state_of
@@ -80,6 +91,7 @@ def create_app(deps: Deps) -> FastAPI:
     inside.include_router(jobs.routes(deps))
     inside.include_router(budgets.routes(deps))
     inside.include_router(overlap_routes.routes(deps))
+    inside.include_router(export_routes.routes(deps))
     app.include_router(inside)
     app.include_router(entry.routes(deps, templates))
     app.add_api_route("/healthz", _healthz(deps), methods=["GET", "HEAD"])

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import csv
+import re
 from decimal import Decimal
+from html import unescape
 from typing import TYPE_CHECKING, Any
 
 import duckdb
+import httpx2
 import polars as pl
 import pytest
 
@@ -65,6 +68,24 @@ def test_the_running_service_hands_over_the_same_file(tmp_path: Path) -> None:
     assert {**beside.json, "path": ""} == {**alone, "path": ""}
     assert list((data / "exports").iterdir()) == [], "what was handed over is gone"
     assert not (tmp_path / "no.csv").exists()
+
+
+def test_the_dashboard_hands_the_focus_rows_of_a_period_to_who_is_signed_in(tmp_path: Path) -> None:
+    data = taken_in(tmp_path)
+    exported(data, "focus", "--from", "2026-07-01", "--to", "2026-07-01", "--out", tmp_path / "alone.csv")
+    with service(data) as link, httpx2.Client(base_url=link.partition("/enter")[0]) as reader:
+        assert reader.get("/export/focus.csv", headers={"accept": "text/csv"}).status_code in (303, 401)
+        reader.get(link)
+        days = "2026-07-01..2026-07-01"
+        page = reader.get(f"/costs?period={days}").text
+        address = re.search(r'href="(/export/focus.csv[^"]*)"', page)
+        assert address is not None
+        file = reader.get(unescape(address.group(1)))
+        assert file.headers["content-disposition"] == 'attachment; filename="halve-focus-2026-07-01-to-2026-07-01.csv"'
+        assert file.content == (tmp_path / "alone.csv").read_bytes()
+        assert reader.get("/export/focus.csv?period=soon").status_code == 400
+        assert "/export/focus.csv" not in reader.get(f"/costs?period={days}&f=is,model,made-1").text
+    assert list((data / "exports").iterdir()) == []
 
 
 def test_an_earlier_version_of_the_costs_can_be_exported(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
+from urllib.parse import urlencode
 
 from app.analysis.claims import disagreements, side_by_side
 from app.analysis.figures import known_sum
@@ -34,6 +35,7 @@ class Model:
     differing: int
     difference: str
     unfinished: int | None
+    download: str
 
 
 def build(context: Context) -> Content:
@@ -54,9 +56,17 @@ def build(context: Context) -> Content:
             differing=sum(item.requests for item in told),
             difference=str(cells.delta(difference).text),
             unfinished=under_way,
+            download=_download(context),
         ),
         tables=(_side_table(context, found), _claims_table(context, told), _versions_table(context, versions)),
     )
+
+
+def _download(context: Context) -> str:
+    """The address of the FOCUS rows of the view's period; empty where there are none to have, or a filter is on."""
+    if context.view.filters or context.deps.commands.export_focus is None:
+        return ""
+    return f"/export/focus.csv?{urlencode({'period': context.view.period.name})}"
 
 
 def _side_table(context: Context, found: Sequence[SideBySide]) -> Table:
