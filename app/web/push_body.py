@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import zlib
 from typing import TYPE_CHECKING, Final
 
@@ -24,10 +25,11 @@ _GZIP_WINDOW: Final = 31
 class RefusedBodyError(HalveError):
     """A body that is not taken: its HTTP status, and after how many seconds it may come again, None for never."""
 
-    def __init__(self, message: str, status: int, again_s: int | None = None) -> None:
+    def __init__(self, message: str, status: int, again_s: int | None = None, *, unread: bool = False) -> None:
         super().__init__(message)
         self.status = status
         self.again_s = again_s
+        self.unread = unread  # refused before the body was looked at
 
 
 class Room:
@@ -127,3 +129,14 @@ def _too_large(most: int) -> RefusedBodyError:
     return RefusedBodyError(
         f"The body is larger than {most // 2**20} MiB. Send smaller batches (OTEL_BSP_MAX_EXPORT_BATCH_SIZE).", 413
     )
+
+
+async def pass_over(stream: AsyncIterator[bytes]) -> None:
+    """Read what is not wanted, within bounds: who still sends would see a broken connection instead of the answer."""
+    size = 0
+    with contextlib.suppress(TimeoutError, ClientDisconnect):
+        async with asyncio.timeout(SLOWEST_S):
+            async for part in stream:
+                size += len(part)
+                if size > MAX_WIRE_BYTES:
+                    return

@@ -19,7 +19,7 @@ from starlette.responses import Response
 from app.auth.access import pushes_to
 from app.core.errors import HalveError, UnavailableError
 from app.web.problems import STATUS, UNEXPECTED
-from app.web.push_body import Body, RefusedBodyError, Room
+from app.web.push_body import Body, RefusedBodyError, Room, pass_over
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -66,11 +66,13 @@ def _otlp(
         as_json = kind == JSON
         try:
             if kind not in (PROTOBUF, JSON):
-                raise RefusedBodyError(f"Send OTLP as {PROTOBUF} or {JSON}, not as {kind or 'nothing'}.", 415)
+                raise RefusedBodyError(
+                    f"Send OTLP as {PROTOBUF} or {JSON}, not as {kind or 'nothing'}.", 415, unread=True
+                )
             source = _source(deps, desk, keys, request)
             receipt = await _kept(desk, room, request, lambda body: desk.export(source, signal, body, as_json))
         except HalveError as error:
-            return _problem(error, as_json=kind != PROTOBUF)
+            return await _refused(request, error, as_json=kind != PROTOBUF)
         return _success(signal, receipt, as_json=as_json)
 
     return handle
@@ -82,11 +84,13 @@ def _records(deps: Deps, desk: PushDesk, keys: _Keys, room: Room) -> Callable[[F
         form = request.query_params.get("format", "")
         try:
             if kind not in _LINES:
-                raise RefusedBodyError(f"Send records as {JSON} or {_LINES[1]}, not as {kind or 'nothing'}.", 415)
+                raise RefusedBodyError(
+                    f"Send records as {JSON} or {_LINES[1]}, not as {kind or 'nothing'}.", 415, unread=True
+                )
             source = _source(deps, desk, keys, request)
             await _kept(desk, room, request, lambda body: desk.records(source, body, form))
         except HalveError as error:
-            return _problem(error, as_json=True)
+            return await _refused(request, error, as_json=True)
         return Response(json.dumps({"status": "kept", "source": source}), media_type=JSON)
 
     return handle
@@ -123,17 +127,18 @@ def _source(deps: Deps, desk: PushDesk, keys: _Keys, request: FastRequest) -> st
     if source is None and deps.no_access_control:
         return desk.open_source
     if source is None:
-        raise RefusedBodyError(NO_KEY, 401)
+        raise RefusedBodyError(NO_KEY, 401, unread=True)
     return source
 
 
 async def _kept(desk: PushDesk, room: Room, request: FastRequest, keep: Callable[[bytes], Receipt]) -> Receipt:
     """Read a body and keep it; returns after it is safe on disk."""
     if desk.full():
-        raise RefusedBodyError(FULL, 503, FULL_AGAIN_S)
+        raise RefusedBodyError(FULL, 503, FULL_AGAIN_S, unread=True)
     packing = request.headers.get("content-encoding", "identity").strip().lower()
     if packing not in ("gzip", "identity", ""):
-        raise RefusedBodyError(f"Halve takes bodies as they are or packed with gzip, not with {packing}.", 415)
+        told = f"Halve takes bodies as they are or packed with gzip, not with {packing}."
+        raise RefusedBodyError(told, 415, unread=True)
     body = Body(room, packed=packing == "gzip")
     try:
         whole = await body.read(request.stream())
@@ -144,6 +149,12 @@ async def _kept(desk: PushDesk, room: Room, request: FastRequest, keep: Callable
     finally:
         body.close()
     return receipt
+
+
+async def _refused(request: FastRequest, error: HalveError, *, as_json: bool) -> Response:
+    if isinstance(error, RefusedBodyError) and error.unread:
+        await pass_over(request.stream())
+    return _problem(error, as_json=as_json)
 
 
 def _success(signal: Signal, receipt: Receipt, *, as_json: bool) -> Response:

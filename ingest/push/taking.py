@@ -7,11 +7,13 @@ the same calls come a second time and merge with themselves.
 from __future__ import annotations
 
 import fcntl
+import logging
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from app.core.errors import HalveError
 from app.core.hashing import hash64
 from ingest.connectors.files import Found
 from ingest.install_key import install_key
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
     from ingest.opening import Layout
     from ingest.push.journal import Segment
 
+log = logging.getLogger(__name__)
+
+ASIDE: Final = ".damaged-"
 LOCK: Final = ".push.lock"
 TASK_BYTES: Final = 8 * 1024 * 1024
 # What a kind of segment is: its layout and its format.
@@ -60,14 +65,31 @@ class Taker:
     def _take(self) -> int:
         taken = 0
         for group in _groups(segments(self._data_dir)):
-            chunks = [chunk for segment in group for chunk in _chunks(segment)]
-            if chunks:
-                name = hash64(repr([segment.path for segment in group]).encode()) & (2**64 - 1)
-                self._worker.run(Task(f"{PUSHED}{name:016x}", chunks))
-            for segment in group:
-                Path(segment.path).unlink(missing_ok=True)
+            self._take_whole_ones(group)
             taken += len(group)
         return taken
+
+    def _take_whole_ones(self, group: list[Segment]) -> None:
+        """Read some segments; one that trips over a fault of ours is set aside and does not hold up the others."""
+        try:
+            self._read(group)
+        except HalveError:
+            raise
+        except Exception:
+            log.exception("%s could not be read", ", ".join(Path(segment.path).name for segment in group))
+            if len(group) > 1:
+                for segment in group:
+                    self._take_whole_ones([segment])
+                return
+            Path(group[0].path).rename(inbox(self._data_dir) / f"{ASIDE}{Path(group[0].path).name}")
+
+    def _read(self, group: list[Segment]) -> None:
+        chunks = [chunk for segment in group for chunk in _chunks(segment)]
+        if chunks:
+            name = hash64(repr([segment.path for segment in group]).encode()) & (2**64 - 1)
+            self._worker.run(Task(f"{PUSHED}{name:016x}", chunks))
+        for segment in group:
+            Path(segment.path).unlink(missing_ok=True)
 
 
 @contextmanager

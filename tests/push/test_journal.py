@@ -276,3 +276,14 @@ def test_files_of_the_collector_are_read_whatever_they_hold(tmp_path, warehouse)
     ]
     again = ingest_paths(files, warehouse=warehouse, pricer=Unpriced(), data_dir=tmp_path)
     assert (again.skipped, again.read) == (3, 0)
+
+
+def test_a_segment_that_trips_the_reader_is_set_aside_and_holds_up_no_other(tmp_path, journal, warehouse):
+    keep(journal, check_export("app", "traces", protobuf(export(span(1, tokens=(7, 1)))), as_json=False).pushed)
+    keep(journal, check_export("app", "traces", json.dumps(export(span(2))).encode(), as_json=True).pushed)
+    tripping = next(one for one in segments(tmp_path) if one.kind == "spans-json")
+    Path(tripping.path).unlink()
+    Path(tripping.path).mkdir()  # as a file system may leave it: neither readable nor gone
+    done = take(tmp_path, warehouse)
+    assert done.stored == 1
+    assert segments(tmp_path) == []

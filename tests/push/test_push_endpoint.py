@@ -166,6 +166,13 @@ def test_without_a_key_for_logs_nothing_is_taken(running: Running, headers: dict
     assert "halve keys create" in Status.FromString(answer.content).message
 
 
+def test_who_sends_much_without_a_key_still_hears_why(running: Running) -> None:
+    answer = httpx2.post(
+        f"{running.url}/v1/traces", content=b" " * (8 * 2**20), headers={"content-type": PROTOBUF}, timeout=60
+    )
+    assert answer.status_code == 401
+
+
 def test_the_same_key_is_taken_as_x_api_key(running: Running) -> None:
     headers = {"content-type": PROTOBUF, "x-api-key": running.key}
     answer = httpx2.post(f"{running.url}/v1/traces", content=protobuf(export(span(5))), headers=headers, timeout=60)
