@@ -83,8 +83,11 @@ def parsed(form: Any, records: list[Any]) -> Any:
     parse = form.parser()
     numbered = list(enumerate(records, 1))
     for line, record in form.gather(numbered) if form.gather is not None else numbered:
-        form.detect(record)
-        yield from parse(record, Origin("fuzz", "fuzz.jsonl", line))
+        try:
+            form.detect(record)
+            yield from parse(record, Origin("fuzz", "fuzz.jsonl", line))
+        except RecursionError:  # nested as deep as the stack: readers take it for a rejected record
+            continue
 
 
 def by_coverage(seconds: float, name: str | None) -> int:
