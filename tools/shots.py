@@ -34,6 +34,7 @@ def addresses(context: BrowserContext, base: str) -> dict[str, str]:
         "spend-by-model": "/?by=model",
         "savings": "/savings",
         "requests": "/requests",
+        "budgets": "/budgets",
         "sources": "/sources",
         "prices": "/prices",
         "prices-search": "/prices?q=claude+opus",

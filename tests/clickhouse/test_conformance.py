@@ -125,7 +125,7 @@ def click(duck: Warehouse, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     try:
         engine = Click(client)
         for _, name, sql in available():
-            if name in ("facts", "analysis", "bills"):
+            if name in ("facts", "analysis", "bills", "overlaps", "told_facts"):
                 engine.script(sql)
         with duck.session() as session:
             for table in COPIED:
