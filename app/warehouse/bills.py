@@ -40,6 +40,7 @@ def take_bills(session: Session, incoming: pl.DataFrame) -> pl.DataFrame:
 
     Returns shard_no, chunk_no, stored, updated: how many lines of each chunk are new, or say other amounts than before.
     """
+    incoming = _newest_readings(incoming)
     session.register("incoming_billed", incoming)
     before = session.frame("billed.standing")
     session.execute("billed.forget_older_reading")
@@ -51,6 +52,25 @@ def take_bills(session: Session, incoming: pl.DataFrame) -> pl.DataFrame:
         session.unregister("overtaken_billed")
     session.unregister("incoming_billed")
     return _outcome(incoming.join(overtaken, on=_EXPORT, how="anti"), before)
+
+
+def _newest_readings(incoming: pl.DataFrame) -> pl.DataFrame:
+    """What counts where one file was read more than once before this: its newest reading from the start, and what came
+    after that one; of a page of it the newest; of one and the same reading by two tasks, one.
+    """
+    file, page = ["source", "path"], [*_DAY, "path", "page"]
+    whole = pl.col("page") == 0
+    begun = incoming.filter(whole, pl.col("byte_from") == 0).group_by(file).agg(begun_ns=pl.col("file_mtime_ns").max())
+    paged = incoming.filter(~whole).group_by(page).agg(paged_ns=pl.col("file_mtime_ns").max())
+    newest = (
+        incoming.join(begun, on=file, how="left", maintain_order="left")
+        .join(paged, on=page, how="left", maintain_order="left", nulls_equal=True)
+        .filter(pl.col("file_mtime_ns") >= pl.when(whole).then("begun_ns").otherwise("paged_ns").fill_null(-(2**63)))
+        .drop("begun_ns", "paged_ns")
+    )
+    reading = [*file, "file_bytes", "file_mtime_ns", "byte_from", "page"]
+    task = pl.col("task").str.head(16)  # a task's shards share the beginning of their names
+    return newest.filter(task == task.max().over(reading))
 
 
 def _outcome(kept: pl.DataFrame, before: pl.DataFrame) -> pl.DataFrame:

@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import random
-import signal
-import subprocess
-import sys
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -19,24 +14,24 @@ from app.control import sources
 from app.core.errors import ForbiddenError, InputError, UnavailableError, UsageError
 from app.main.background import Background
 from app.main.runtime import opened
-from app.main.store import add_source
+from app.main.store import add_source, remove_source
 from app.settings import Settings
 from ingest.connectors import litellm_postgres
 from ingest.connectors.connector import Errand
 from ingest.connectors.outbound import guard
 from ingest.connectors.polite import Patience
+from tests.connectors.killing import KILLS, puller
 from tests.connectors.postgres_server import SUPERUSER, running
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
 psycopg = pytest.importorskip("psycopg", reason="the extra `postgres` is not installed")
 
 OWNER = "owner-0123456789"
 READER = "reader-9876543210"
-ROOT = Path(__file__).resolve().parents[2]
 NOW = datetime.now(UTC).replace(microsecond=0)
-KILLS = 30 if os.environ.get("HALVE_SOAK") == "full" else 5
 TABLE = """
 CREATE TABLE "LiteLLM_SpendLogs" (
     request_id text PRIMARY KEY, call_type text NOT NULL, api_key text NOT NULL DEFAULT '',
@@ -252,17 +247,13 @@ def test_killed_at_random_moments_nothing_is_lost_and_nothing_twice(
     given = {"url": f"postgresql://reader@127.0.0.1:{port}/postgres", "key": "env:PG_PASSWORD", "limit": "20"}
     add_source(settings, kind="litellm-postgres", name="pulled", given=given, every_us=0)
     dice, killed = random.Random(5), 0
-    for _ in range(KILLS):
-        process = subprocess.Popen(
-            [sys.executable, "-m", "tests.connectors.pull_until_done", str(settings.data_dir)], cwd=ROOT
-        )
-        _wait_for_pages(owner, process)
-        try:
-            process.wait(dice.uniform(0, 0.6))
-        except subprocess.TimeoutExpired:
-            process.send_signal(signal.SIGKILL)
-        process.wait(60)
-        killed += process.returncode == -signal.SIGKILL
+    with puller() as one:
+        for _ in range(KILLS):
+            if one.pull_and_kill(settings.data_dir, lambda: _connected(owner), dice.uniform(0, 0.1)):
+                killed += 1
+                continue
+            remove_source(settings, "pulled")
+            add_source(settings, kind="litellm-postgres", name="pulled", given=given, every_us=0)
     assert killed >= KILLS // 2
     with opened(settings) as runtime:
         Background(runtime, settings).run_due_sources()
@@ -273,8 +264,6 @@ def test_killed_at_random_moments_nothing_is_lost_and_nothing_twice(
     assert (state.state, state.error) == ("ok", None)
 
 
-def _wait_for_pages(owner: Any, process: subprocess.Popen[bytes]) -> None:
-    """Until the process talks to the server, or is through."""
-    while process.poll() is None:
-        if owner.execute("SELECT 1 FROM pg_stat_activity WHERE application_name = 'halve'").fetchone():
-            return
+def _connected(owner: Any) -> bool:
+    found = owner.execute("SELECT 1 FROM pg_stat_activity WHERE application_name = 'halve'").fetchone()
+    return found is not None
