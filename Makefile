@@ -49,11 +49,12 @@ check: $(VENV)/.test ## format, lint, types, layers
 validate: $(VENV)/.test ## compare totals on the public data sets (HALVE_DATA) and on the demo with the known truths
 	$(BIN)/python tools/validate.py
 
-bench: $(VENV)/.test ## speed and memory of ingest, pricing, replay and analysis
+bench: $(VENV)/.test ## speed and memory of ingest, pricing, replay, analysis and pushes
 	$(BIN)/python tools/bench_ingest.py
 	$(BIN)/python tools/bench_pricing.py
 	$(BIN)/python tools/bench_replay.py
 	$(BIN)/python tools/bench_analysis.py
+	$(BIN)/python tools/bench_push.py
 
 soak: $(VENV)/.test ## kill the ingest at 50 random moments and compare with an undisturbed run
 	HALVE_SOAK=full $(BIN)/pytest -m soak

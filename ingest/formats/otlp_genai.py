@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from app.core.usage import Rejected, SpanLink, UsageEvent
 from ingest.formats.format import Format
 from ingest.formats.otlp_event import event_of, read, start_of
-from ingest.formats.otlp_parents import repeating
+from ingest.formats.otlp_parents import between, repeating
 from ingest.formats.otlp_spans import Span, is_export, records_of, spans_of
 from ingest.formats.otlp_vocabulary import NONE
 
@@ -51,18 +51,18 @@ def calls(given: Iterable[Span | str]) -> Iterator[UsageEvent | Rejected]:
         else:
             spans.append(item)
     readings = [read(span) for span in spans]
-    repeats = repeating(readings)
+    repeats, links = repeating(readings), between(readings)
     for place, reading in enumerate(readings):
         if reading.kind == NONE:
-            yield _passed(reading.span, NO_CALL)
+            yield _passed(reading.span, NO_CALL, link=place in links)
         elif place in repeats:
-            yield _passed(reading.span, REPEATS)
+            yield _passed(reading.span, REPEATS, link=True)
         else:
             yield event_of(reading, reading.span.parent_id)
 
 
-def _passed(span: Span, reason: str) -> Rejected:
-    if span.parent_id is None:
+def _passed(span: Span, reason: str, *, link: bool) -> Rejected:
+    if span.parent_id is None or not link:
         return Rejected(reason, benign=True)
     return SpanLink(
         reason,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from app.core.usage import UsageEvent, tokens_in, tokens_out
 from ingest.formats.otlp_usage import read_usage
-from ingest.formats.otlp_vocabulary import ABOVE, NONE
+from ingest.formats.otlp_vocabulary import ABOVE, NONE, vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,3 +65,23 @@ def _tokens(readings: list[Reading]) -> tuple[int, int]:
         total_in += tokens_in(counted) or 0
         total_out += tokens_out(counted) or 0
     return total_in, total_out
+
+
+def between(readings: Sequence[Reading]) -> set[int]:
+    """The places of spans that are no calls but may stand between calls, here or in another export.
+
+    Those are spans about models, agents and tools, and any span above one of them or above a call: of a program that
+    traces everything, only these are worth keeping.
+    """
+    places = {reading.span.key: place for place, reading in enumerate(readings)}
+    marks = vocabulary().marks
+    found: set[int] = set()
+    for place, reading in enumerate(readings):
+        if reading.kind == NONE and not any(name.startswith(marks) for name in reading.span.attributes):
+            continue
+        at: int | None = place
+        while at is not None and at not in found:
+            found.add(at)
+            span = readings[at].span
+            at = None if span.parent_id is None else places.get((span.trace_id, span.parent_id))
+    return found

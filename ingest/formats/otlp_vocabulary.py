@@ -35,6 +35,7 @@ class Vocabulary:
     names: Names
     resource: Names
     tag_prefixes: tuple[str, ...]
+    marks: tuple[str, ...]
     operations: dict[str, str]
     providers: dict[str, str]
     beside: tuple[Vendor, ...]
@@ -48,6 +49,7 @@ def vocabulary() -> Vocabulary:
         names=_turned(given["names"]),
         resource=_turned(given["resource"]),
         tag_prefixes=tuple(given["tag_prefixes"]),
+        marks=tuple(given["marks"]),
         operations=given["operations"],
         providers=given["providers"],
         beside=tuple(Vendor(one["span"], one["provider"], _turned(one["names"])) for one in given["beside"]),

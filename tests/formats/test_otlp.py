@@ -296,6 +296,19 @@ def test_spans_that_are_no_calls_are_kept_as_links_where_they_stand_under_someth
     assert (items[1].span_id, items[1].parent_id) == (SPAN, PARENT)
 
 
+def test_of_a_program_that_traces_everything_only_what_may_stand_between_calls_is_kept(read):
+    plain = {"http.route": "/ask"}
+    spans = [
+        span(plain, spanId="1" * 16, parentSpanId="9" * 16),
+        span(plain, spanId="2" * 16, parentSpanId="1" * 16),
+        span({"gen_ai.operation.name": "chat", "gen_ai.request.model": "m"}, spanId="3" * 16, parentSpanId="2" * 16),
+        span({"db.system": "postgres"}, spanId="4" * 16, parentSpanId="3" * 16),
+        span({"traceloop.span.kind": "task"}, spanId="5" * 16, parentSpanId="9" * 16),
+    ]
+    kept = {item.span_id[0] for item in read(export(*spans)) if isinstance(item, SpanLink)}
+    assert kept == {"1", "2", "5"}
+
+
 def test_fetching_a_stored_answer_reports_no_usage_of_its_own(read):
     (item,) = read(export(span({"gen_ai.operation.name": "fetch_response", "gen_ai.request.model": "m", **CURRENT})))
     assert isinstance(item, Rejected)
