@@ -17,7 +17,7 @@ from app.analysis import coverage as covered
 from app.analysis import overlap, spend
 from app.analysis.bill_share import from_bills
 from app.analysis.days import EVERYTHING, local_days
-from app.analysis.reconciliation import reconciled_share
+from app.analysis.reconciled_share import reconciled_share
 from app.analysis.unreadable import unreadable
 from app.core.money import usd_text
 from app.core.usage import TOKEN_CLASSES

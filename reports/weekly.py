@@ -13,7 +13,7 @@ from app.analysis import spend
 from app.analysis.comparison import comparable
 from app.analysis.lost_usage import bounds, lost_usage
 from app.analysis.movers import Movers, movers
-from app.analysis.reconciliation import reconciled_share
+from app.analysis.reconciled_share import reconciled_share
 from app.core import view as views
 from app.core.view import View
 from app.web import format as show

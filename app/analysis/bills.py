@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 DAY_US: Final = 86_400_000_000
 NOON_US: Final = DAY_US // 2
+MOST_SINGLE_DAYS: Final = 40
 _UNKNOWN: Final = "unassigned"
 _INPUT_SIDE: Final = ("input", "cache_read", "cache_write", "tokens")
 _SHORTEST_WRITE: Final = {"openai": "r_cache_write_30m", "azure": "r_cache_write_30m"}
@@ -102,8 +103,17 @@ def settle(session: Session, book: PriceBook) -> bool:
     if before.sort(before.columns).equals(after.sort(before.columns)):
         return False
     _replace(session, "billed.clear_facts", "billed.insert_facts", after)
-    rollup.rebuild_for(session, pl.concat([before["at_us"], after["at_us"]]))
+    _fill_again(session, pl.concat([before["at_us"], after["at_us"]]).unique())
     return True
+
+
+def _fill_again(session: Session, noons: pl.Series) -> None:
+    """Fill the roll-ups of these hours: one by one, or all between them at once where they are many."""
+    if noons.len() <= MOST_SINGLE_DAYS:
+        rollup.rebuild_for(session, noons)
+        return
+    first, last = noons.cast(pl.Int64).sort().to_list()[:: noons.len() - 1]
+    rollup.rebuild(session, from_us=first, to_us=last + 1)
 
 
 def _rests_on(session: Session, book: PriceBook) -> tuple[list[Logged], str]:

@@ -28,7 +28,7 @@ from app.analysis.model_names import plain_model
 from app.analysis.residuals import DAY_US, KINDS, Doubles, Residual, explained
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from app.analysis.bill_cells import Levels
     from app.analysis.residuals import Kind
@@ -40,7 +40,7 @@ _END_OF_TIME: Final = 2**62
 EVIDENCE_LINES: Final = 3
 EVIDENCED: Final = 1_000
 """So many of the largest residuals have lines of the bill beside them."""
-_UNKNOWN: Final = "unassigned"
+UNKNOWN: Final = "unassigned"
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,12 +141,17 @@ class Reconciliation:
         return {kind: sums[kind] for kind in KINDS if kind in sums}
 
 
-def reconciled_share(session: Session, period: Period) -> float | None:
-    """Share of the bill's dollars that requests stand for; None where no bill speaks of the period."""
-    if not session.rows("billed.any")[0][0]:
-        return None
-    sides = _sides(session, period)
-    return None if sides is None else _summed(sides.cells)[1]
+def days_of(period: Period) -> dict[str, int]:
+    """The range of noons of a period's days: a day is of the period that its noon is in, and everything is every day,
+    however early its last request came.
+    """
+    return {"from_us": period.from_us, "to_us": _END_OF_TIME if period.name == EVERYTHING else period.to_us}
+
+
+def compared_range(noons: Iterable[int]) -> dict[str, int]:
+    """The whole days from the first to the last of these noons."""
+    days = list(noons)
+    return {"from_us": max(min(days) - NOON_US, 0), "to_us": max(days) + NOON_US}
 
 
 def reconcile(session: Session, period: Period) -> Reconciliation | None:
@@ -164,7 +169,7 @@ def reconcile(session: Session, period: Period) -> Reconciliation | None:
     return Reconciliation(
         cells=tuple(sorted(sides.cells, key=lambda cell: cell.key)),
         residuals=tuple(residuals),
-        providers=_summed(sides.cells)[0],
+        providers=_summed(sides.cells),
         asides=sides.asides,
         doubles=doubles,
         evidence=_evidence(session, days),
@@ -181,9 +186,7 @@ class _Sides:
 
 
 def _sides(session: Session, period: Period) -> _Sides | None:
-    # A day is of the period that its noon is in; everything is every day, however early its last request came.
-    to_us = _END_OF_TIME if period.name == EVERYTHING else period.to_us
-    lines = session.frame("billed.lines", from_us=period.from_us, to_us=to_us).to_dicts()
+    lines = session.frame("billed.lines", None, **days_of(period)).to_dicts()
     if not lines:
         return None
     counting = [line for line in lines if line["doubled_by"] is None and line["kind"] != "other"]
@@ -191,12 +194,11 @@ def _sides(session: Session, period: Period) -> _Sides | None:
     compared: list[dict[str, Any]] = []
     beside: dict[tuple[str, str], int] = defaultdict(int)
     if spans:
-        first = min(span[0] for span in spans.values()) - NOON_US
-        last = max(span[1] for span in spans.values()) + NOON_US
+        noons = compared_range(noon for span in spans.values() for noon in span)
         sellers = _sellers(counting)
-        for row in session.frame("billed.logged", from_us=max(first, 0), to_us=last).to_dicts():
-            if row["provider"] == _UNKNOWN:
-                row["provider"] = sellers.get(plain_model(row["model_id"]), _UNKNOWN)
+        for row in session.frame("billed.logged", None, **noons).to_dicts():
+            if row["provider"] == UNKNOWN:
+                row["provider"] = sellers.get(plain_model(row["model_id"]), UNKNOWN)
             span = spans.get(row["provider"])
             if span is None or not span[0] <= row["at_us"] <= span[1]:
                 beside["no bill", row["provider"]] += _cost(row)
@@ -254,8 +256,8 @@ def _beside(beside: dict[tuple[str, str], int]) -> list[Aside]:
     return [Aside(f"requests: {why}", provider, pusd) for (why, provider), pusd in sorted(beside.items()) if pusd]
 
 
-def _summed(cells: list[Cell]) -> tuple[tuple[Provider, ...], float | None]:
-    """The providers' sums, and the share over all of them."""
+def _summed(cells: list[Cell]) -> tuple[Provider, ...]:
+    """The sums of each provider."""
     by_provider: dict[str, list[Cell]] = defaultdict(list)
     for cell in cells:
         if cell.difference is not None:
@@ -275,9 +277,7 @@ def _summed(cells: list[Cell]) -> tuple[tuple[Provider, ...], float | None]:
                 valued=any(cell.valued for cell in members),
             )
         )
-    whole = sum(item.usage_pusd for item in found)
-    share = sum(item.matched_pusd for item in found) / whole if whole else None
-    return tuple(found), share
+    return tuple(found)
 
 
 def _is_of(line: BillEvidence, key: CellKey) -> bool:
@@ -299,7 +299,7 @@ def _doubles(session: Session, days: set[int], levels: Levels) -> dict[CellKey, 
     session.unregister("suspicious_days")
     found: dict[CellKey, Doubles] = {}
     for row in frame.iter_rows(named=True):
-        account = None if row["account"] == _UNKNOWN else row["account"]
+        account = None if row["account"] == UNKNOWN else row["account"]
         for group in TOKEN_GROUPS:
             if not row[f"{group}_tokens"]:
                 continue

@@ -12,7 +12,10 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from app.analysis import bills, rules
+from app.analysis.reconciled_share import reconciled_share
 from app.analysis.reconciliation import reconcile
 from app.analysis.refresh import refresh
 from app.analysis.spend import whole_period
@@ -187,7 +190,9 @@ class Books:
     def reconciled(self) -> Reconciliation:
         with self.warehouse.session() as session:
             found = reconcile(session, whole_period(session, "UTC"))
+            share = reconciled_share(session, whole_period(session, "UTC"))
         assert found is not None
+        assert share == pytest.approx(found.share), "pages that show only the share say the same"
         return found
 
     def sql(self, text: str) -> list[tuple[Any, ...]]:

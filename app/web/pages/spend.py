@@ -11,7 +11,7 @@ from app.analysis import spend
 from app.analysis.bill_share import from_bills
 from app.analysis.comparison import DAY_US, comparable
 from app.analysis.movers import movers
-from app.analysis.reconciliation import reconciled_share
+from app.analysis.reconciled_share import reconciled_share
 from app.charts.daily import DayPoint, stacked_days
 from app.charts.theme import Series as Drawn
 from app.core.money import usd, usd_text
