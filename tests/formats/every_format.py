@@ -491,6 +491,13 @@ UNITS: Final[dict[str, list[list[Any]]]] = {
             "meta": {"billed_units": {"search_units": 1}},
         }
     ),
+    "mistral_ocr": two(
+        lambda n: exchange(
+            {"model": "mistral-ocr-latest", "document": {"document_url": f"https://example.org/{n}.pdf"}},
+            {"model": "mistral-ocr-2512", "pages": [{"index": 0}], "usage_info": {"pages_processed": n + 1}},
+            id=f"ocr-{n}",
+        )
+    ),
     "cohere": two(
         lambda n: {
             "id": f"cohere-{n}",
