@@ -87,6 +87,7 @@ _PROMPT: Final = tuple(_AT[name] for name in ("exact_key", "prefix_scope", "prom
 _PART_FIELDS: Final = UsagePart.__struct_fields__
 _TAGS: Final = _AT["tags_json"]
 _CHUNK: Final = _AT["chunk_no"]
+_REPORTED: Final = _AT["cost_reported_pusd"]
 
 LINK_COLUMNS: Final = ("trace_id", "span_id", "parent_id")
 SEGMENT_COLUMNS: Final = {
@@ -176,6 +177,8 @@ class Rows:
                 merged[field] = other[field]
         merged[_TAGS] = united_tags(winner[_TAGS], other[_TAGS])
         if other[_CHUNK] != winner[_CHUNK]:
+            if merged[_REPORTED] is None:
+                merged[_REPORTED] = other[_REPORTED]  # what another log claims that the call cost
             self._folded.setdefault((key, other[_CHUNK]), (other[_AT["record_id"]], other[_AT["origin_line"]]))
         winners_slot = slot if fuller else self._prompt_slot[index]
         others_slot = self._prompt_slot[index] if fuller else slot

@@ -214,6 +214,10 @@ def _against(requests: pl.DataFrame, standing: pl.DataFrame) -> pl.DataFrame:
         now = pl.col(name)
         if name in ("shard_no", "chunk_no"):
             value = now
+        elif name == "cost_reported_pusd" and "source_standing" in joined.columns:
+            beside = pl.when(fuller).then(was).otherwise(now)  # what another source claims that the call cost
+            other = pl.when(pl.col("source") != pl.col("source_standing")).then(beside)
+            value = pl.coalesce(pl.when(known & ~fuller).then(was).otherwise(now), other)
         elif name in _OWN or name in _PLACE or name == "source_record":
             value = pl.when(known & ~fuller).then(was).otherwise(now)
         elif name == "tags" and "tags_united" in joined.columns:

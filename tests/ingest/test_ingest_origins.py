@@ -51,7 +51,7 @@ LOGS = {"provider": PROVIDERS, "gateway": GATEWAYS, "tracer": TRACERS}
 SOURCES = {"provider": "openai_chat", "gateway": "litellm_standard_logging", "tracer": "langfuse"}
 FACTS = (
     "SELECT tok_input, tok_cache_read, tok_output, tok_total_reported, api_key_alias, trace_id, prompt_bytes, tags, "
-    "source FROM requests"
+    "source, cost_reported_pusd FROM requests"
 )
 
 
@@ -85,7 +85,7 @@ def test_a_call_of_a_gateway_a_tracer_and_its_provider_is_one_row_in_any_order(t
         100,
         1100,
     )
-    assert (row["api_key_alias"], row["trace_id"]) == ("web", "t-1")
+    assert (row["api_key_alias"], row["trace_id"], row["cost_reported_pusd"]) == ("web", "t-1", 400_000_000)
     assert row["prompt_bytes"] is not None
     labels = json.loads(row["tags"])
     assert labels == {"feature": "search", "team": "Web", "environment": "prod", "release": "7"}
