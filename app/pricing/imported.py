@@ -16,6 +16,7 @@ import msgspec
 
 from app.core.errors import UnavailableError
 from app.pricing import rule_text
+from app.pricing.context import parse, selectors
 from app.pricing.rates import DAY_US
 from app.pricing.tables.table import PriceTable
 
@@ -103,11 +104,15 @@ def _entry(table: PriceTable, item: Item) -> str:
     day = _day(table.as_of_us)
     provider, model, ctx = item.target
     undated = table.as_of_us // DAY_US * DAY_US if item.kind == "changed" else None
+    # What is equal keeps the source that it has; a tier is stated whole, because it takes the place of its factor.
+    whole = item.kind == "added" or bool(selectors(parse(ctx)))
+    differs = {change.name for change in item.changes}
+    prices = {name: steps for name, steps in item.row.prices.items() if whole or name in differs}
     seen = "" if item.row.from_us is not None else f", first observed {day}"
     return rule_text.line(
         provider,
         model,
-        item.row.prices,
+        prices,
         ctx=ctx,
         from_us=item.row.from_us if item.row.from_us is not None else undated,
         to_us=item.row.to_us,

@@ -130,8 +130,8 @@ def _rates_table(lines: Sequence[PriceLine], *, asked: str, full: bool) -> Table
             ),
             Column("hours_utc", "Hours, UTC", width="tight", twin_only=not any(line.hours for line in lines)),
             *(Column(f"{name}_usd_per_mtok", label, "number") for name, label in CLASSES),
-            Column("other_rates", "Other rates", width="wide"),
-            Column("status", "Status", width="tight"),
+            Column("other_rates", "Other rates", width="mid"),
+            Column("status", "Status", width="tight", twin_only=True),
             Column("source", "Source", width="mid"),
             Column("currency", "Currency", twin_only=True),
             Column("price_row", "Price row", twin_only=True),
@@ -146,7 +146,7 @@ def _rates_table(lines: Sequence[PriceLine], *, asked: str, full: bool) -> Table
 
 
 def _rate_row(line: PriceLine) -> tuple[Cell, ...]:
-    tone: Tone = "muted" if line.valid_to is not None else ""
+    tone: Tone = "muted" if line.valid_to is not None else ""  # a price of the past
     shown = dict(CLASSES)
     others = [
         f"{name.replace('_', ' ')} {rate}" for name, rate in line.usd_per_mtok.items() if name not in shown and rate
@@ -164,7 +164,12 @@ def _rate_row(line: PriceLine) -> tuple[Cell, ...]:
         *(Cell(line.usd_per_mtok[name], line.usd_per_mtok[name] or show.UNKNOWN, tone=tone) for name in shown),
         Cell("; ".join(others) or None, "; ".join(others), tone="muted"),
         Cell(line.status, line.status, tone="muted" if line.status == "confirmed" else ""),
-        Cell(line.source, _short(line.source, last_first="contract" in line.context), tone="muted"),
+        Cell(
+            line.source,
+            _short(line.source, last_first="contract" in line.context),
+            note="" if line.status == "confirmed" else line.status,
+            tone="muted",
+        ),
         Cell("USD", "USD"),
         Cell(line.price_row, line.price_row),
     )
