@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 MONEY: Final = pl.Decimal(38, 12)
 UNIT_PRICE: Final = pl.Decimal(38, 18)
+QUANTITY: Final = pl.Decimal(38, 6)
 MOMENT: Final = pl.Datetime("us", "UTC")
 HOUR_US: Final = 3_600_000_000
 
@@ -41,11 +42,11 @@ COLUMNS: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
     "CommitmentDiscountCategory": pl.String,
     "CommitmentDiscountId": pl.String,
     "CommitmentDiscountName": pl.String,
-    "CommitmentDiscountQuantity": MONEY,
+    "CommitmentDiscountQuantity": QUANTITY,
     "CommitmentDiscountStatus": pl.String,
     "CommitmentDiscountType": pl.String,
     "CommitmentDiscountUnit": pl.String,
-    "ConsumedQuantity": pl.Int64,
+    "ConsumedQuantity": QUANTITY,
     "ConsumedUnit": pl.String,
     "ContractedCost": MONEY,
     "ContractedUnitPrice": UNIT_PRICE,
@@ -59,7 +60,7 @@ COLUMNS: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
     "PricingCurrencyContractedUnitPrice": UNIT_PRICE,
     "PricingCurrencyEffectiveCost": MONEY,
     "PricingCurrencyListUnitPrice": UNIT_PRICE,
-    "PricingQuantity": pl.Int64,
+    "PricingQuantity": QUANTITY,
     "PricingUnit": pl.String,
     "ProviderName": pl.String,
     "PublisherName": pl.String,
