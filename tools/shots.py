@@ -38,6 +38,7 @@ def addresses(context: BrowserContext, base: str) -> dict[str, str]:
         "sources": "/sources",
         "prices": "/prices",
         "prices-search": "/prices?q=claude+opus",
+        "costs": "/costs",
         "jobs": "/jobs",
     }
     for name, listed, column in (("request", "/requests", "key"), ("finding", "/savings", "fingerprint")):

@@ -27,6 +27,7 @@ PATHS = {
     "dismissed": "/savings?status=dismissed",
     "one finding": "/savings/f0support",
     "sources": "/sources",
+    "costs": "/costs",
     "jobs": "/jobs",
     "runs of one job": "/jobs?job=analysis",
     "not found": "/nowhere",
