@@ -58,6 +58,18 @@ class Session:
         sql, bound = _prepare(name, relations, values)
         return self.connection.execute(sql, bound).fetchall()
 
+    def batches(
+        self, name: str, /, relations: Mapping[str, str] | None = None, *, size: int, **values: object
+    ) -> Iterator[list[tuple[Any, ...]]]:
+        """Run a named query and yield its rows, `size` at a time: for answers that do not fit into memory.
+
+        Nothing else may run on this session until the last batch was taken.
+        """
+        sql, bound = _prepare(name, relations, values)
+        running = self.connection.execute(sql, bound)
+        while rows := running.fetchmany(size):
+            yield rows
+
     def execute(self, name: str, /, relations: Mapping[str, str] | None = None, **values: object) -> None:
         """Run a named statement (or several, separated by semicolons) for its effect."""
         sql, bound = _prepare(name, relations, values)
