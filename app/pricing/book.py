@@ -248,7 +248,13 @@ class PriceBook:
     def models(self) -> list[tuple[str, str]]:
         """Every (provider, model) that has a price of its own, sorted."""
         own = {(rule.provider, rule.model) for rule in self._own_rules if rule.op == "set" and not rule.general}
-        return sorted({*self._models, *_set_models([self.sources.overlay]), *own})
+        return sorted({*self._listed_models(), *own})
+
+    def _listed_models(self) -> set[tuple[str, str]]:
+        """Models of the list and those that only rules price, each in the list's own spelling."""
+        spelt = {(provider, model.lower()) for provider, model in self._models}
+        ruled = (key for key in _set_models([self.sources.overlay]) if key not in spelt)
+        return {*self._models, *ruled}
 
     def model_names(self) -> list[str]:
         """Every model name that has a price of its own, for suggestions."""
@@ -343,8 +349,7 @@ class PriceBook:
         return [one for index, one in enumerate(contexts) if one not in contexts[:index]]
 
     def _all_rows(self) -> Iterator[RateRow]:
-        models = {*self._models, *_set_models([self.sources.overlay])}
-        for provider, model in sorted(models):
+        for provider, model in sorted(self._listed_models()):
             for context in self._known_contexts(provider, model):
                 yield from self._rows_of(provider, provider, model, context)
         own = {(rule.provider, rule.model) for rule in self._own_rules if not _is_glob(rule.model)}

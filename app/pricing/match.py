@@ -81,7 +81,9 @@ class Matcher:
         for model in models:
             self._exact[model.provider][model.model.lower()] = model.model
         for provider, name in added:
-            self._exact[provider][name.lower()] = name
+            known = self._exact[provider].get(name.lower())
+            if known is None or known.lower() != name.lower():  # the list's own spelling stays
+                self._exact[provider][name.lower()] = name
         self._aliases = {(alias.provider, alias.name): alias for alias in aliases}
 
     def provider(self, name: str | None) -> str | None:

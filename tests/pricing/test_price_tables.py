@@ -117,6 +117,21 @@ def test_second_import_adds_to_the_first_and_an_equal_one_changes_nothing(tmp_pa
     assert kept.name == "newer"
 
 
+def test_model_that_the_list_writes_in_capitals_keeps_what_the_table_leaves_equal(
+    tmp_path: Path, book: PriceBook
+) -> None:
+    (before,) = [row for row in book.listed("zai", "glm-5")[1] if row.valid_from_us <= TODAY < row.valid_to_us]
+    table = {"zai/glm-5": {"litellm_provider": "zai", "output_cost_per_token": 9e-06}}
+    imported.apply(tmp_path, compare(book, table_of(tmp_path, table)), now_us=TODAY)
+    after = PriceBook.load(None, imported=imported.file_in(tmp_path))
+    rates = [after.rate("zai", "glm-5", at_us=TODAY + step) for step in (-1, 0)]
+    assert [None if rate is None else rate.rates["r_output"] for rate in rates] == [
+        before.rates["r_output"], 9_000_000
+    ]  # fmt: skip
+    assert rates[1] is not None
+    assert rates[1].rates["r_input"] == before.rates["r_input"]
+
+
 def test_rate_of_a_place_is_taken_as_it_stands_and_not_multiplied_again(tmp_path: Path, book: PriceBook) -> None:
     table = {"azure/eu/gpt-4.1": {"litellm_provider": "azure", "input_cost_per_token": 2.4e-06}}
     imported.apply(tmp_path, compare(book, table_of(tmp_path, table)), now_us=TODAY)
