@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import TYPE_CHECKING, Final
 
 from app.analysis import coverage as covered
@@ -91,20 +92,15 @@ def _billing(source: SourceFreshness) -> BillingForm:
 
 def _sources_table(context: Context, sources: tuple[SourceFreshness, ...], taken: Mapping[str, Intake]) -> Table:
     everything = views.View(period=views.period("all", context.view.period.zone, context.now_us))
+    billed = {row[0]: row[5] for row in context.session.rows("billed.reports")}
     rows = []
     for item in sources:
         filtered = views.View(everything.period, filters=(views.Filter("is", "source", (item.source,)),))
-        late = item.last_us is not None and context.now_us - item.last_us > STALE_US
         rows.append(
             (
                 cells.text(item.source, href=context.url("/", filtered)),
                 cells.text(item.format),
-                Cell(
-                    show.iso_moment(item.last_us),
-                    show.moment(item.last_us, context.zone),
-                    note=show.ago(item.last_us, context.now_us),
-                    tone="worse" if late else "",
-                ),
+                _complete_to(context, item, billed.get(item.source)),
                 cells.count(item.requests, href=context.url("/requests", filtered)),
                 *_records(taken.get(item.source)),
                 cells.count(item.undated),
@@ -130,6 +126,19 @@ def _sources_table(context: Context, sources: tuple[SourceFreshness, ...], taken
         tuple(rows),
         empty="No source yet.",
         stacked=True,
+    )
+
+
+def _complete_to(context: Context, source: SourceFreshness, billed: str | None) -> Cell:
+    """Up to when a source has delivered: its newest request, or the last day (ISO) of its bill."""
+    if source.last_us is None and billed is not None:
+        return Cell(billed, show.day(date.fromisoformat(billed), year=True), note="a bill")
+    late = source.last_us is not None and context.now_us - source.last_us > STALE_US
+    return Cell(
+        show.iso_moment(source.last_us),
+        show.moment(source.last_us, context.zone),
+        note=show.ago(source.last_us, context.now_us),
+        tone="worse" if late else "",
     )
 
 
