@@ -12,6 +12,7 @@ import polars as pl
 
 from app.pricing import compile as compiling
 from app.pricing import context as ctx_of
+from app.pricing.aims import aimed, is_glob, set_models
 from app.pricing.currency import REPORTING
 from app.pricing.frames import ALIAS_SCHEMA, PAIR_COLUMNS, rates_frame
 from app.pricing.match import Match, Matcher
@@ -21,14 +22,14 @@ from app.pricing.rules import RuleIndex
 from app.pricing.timetable import rows_for
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from app.pricing.context import Context
     from app.pricing.fees import Fee
     from app.pricing.listprices import ListModel
     from app.pricing.rates import RateRow
-    from app.pricing.rules import Overlay, Rule
+    from app.pricing.rules import Rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,15 +88,15 @@ class PriceBook:
         overlays = (sources.own, sources.overlay)
         names = {**sources.overlay.providers, **sources.own.providers}
         aliases = [*sources.own.aliases, *sources.overlay.aliases]
-        ours = dict.fromkeys(_set_models([sources.overlay]))
+        ours = dict.fromkeys(set_models([sources.overlay]))
         listed = Matcher(sources.price_list.providers, sources.price_list.models, aliases, names, ours)
         added = [
             (provider, model)
-            for provider, model in _set_models(overlays)
+            for provider, model in set_models(overlays)
             if (provider, model) in ours or listed.find(provider, model) is None
         ]
         matcher = Matcher(sources.price_list.providers, sources.price_list.models, aliases, names, added)
-        own_rules = [_aimed(rule, matcher) for rule in sources.own.rules]
+        own_rules = [aimed(rule, matcher) for rule in sources.own.rules]
         index = RuleIndex.of(sources.overlay.rules)
         book = cls(sources.version, sources, matcher, models, own_rules, index)
         if sources.version:
@@ -253,7 +254,7 @@ class PriceBook:
     def _listed_models(self) -> set[tuple[str, str]]:
         """Models of the list and those that only rules price, each in the list's own spelling."""
         spelt = {(provider, model.lower()) for provider, model in self._models}
-        ruled = (key for key in _set_models([self.sources.overlay]) if key not in spelt)
+        ruled = (key for key in set_models([self.sources.overlay]) if key not in spelt)
         return {*self._models, *ruled}
 
     def model_names(self) -> list[str]:
@@ -352,7 +353,7 @@ class PriceBook:
         for provider, model in sorted(self._listed_models()):
             for context in self._known_contexts(provider, model):
                 yield from self._rows_of(provider, provider, model, context)
-        own = {(rule.provider, rule.model) for rule in self._own_rules if not _is_glob(rule.model)}
+        own = {(rule.provider, rule.model) for rule in self._own_rules if not is_glob(rule.model)}
         for provider, model in sorted(own):
             for row in self.rows_of(provider, model):
                 if "contract" in ctx_of.parse(row.ctx):
@@ -363,31 +364,6 @@ def _unmatched(provider: str | None, deployment: str | None) -> str | None:
     """The Azure deployment that nobody mapped to a model: what the user has to name, so it stands for the model."""
     named = provider == "azure" and deployment and not ctx_of.is_deployment_type(deployment)
     return deployment if named else None
-
-
-def _set_models(overlays: Iterable[Overlay]) -> list[tuple[str, str]]:
-    """Models that rules price by name, whether the list knows them or not."""
-    return [
-        (rule.provider, rule.model)
-        for overlay in overlays
-        for rule in overlay.rules
-        if rule.op == "set" and not _is_glob(rule.model) and not _is_glob(rule.provider)
-    ]
-
-
-def _is_glob(text: str) -> bool:
-    return any(mark in text for mark in "*?[")
-
-
-def _aimed(rule: Rule, matcher: Matcher) -> Rule:
-    """A rule of the user's, its provider and model in our names where it names one model."""
-    provider = rule.provider if _is_glob(rule.provider) else (matcher.provider(rule.provider) or rule.provider)
-    if _is_glob(rule.model):
-        return msgspec.structs.replace(rule, provider=provider)
-    match = matcher.find(provider, rule.model)
-    if match is None:
-        return msgspec.structs.replace(rule, provider=provider)
-    return msgspec.structs.replace(rule, provider=match.provider, model=match.price_model.lower())
 
 
 def _without_terms(context: Context) -> Context:
