@@ -109,7 +109,7 @@ def _class(result: dict[str, Any], item: str | None) -> str:
 FORMAT = Format(
     name="anthropic_cost_report",
     title="Anthropic cost report",
-    convention="one amount a model, token type and UTC day; API amounts are cents, the console's export is dollars",
+    convention="one amount a model, token type and UTC day; API amounts are cents, the console's export is dollars.",
     billing="api",
     detect=detect,
     parse=parse,

@@ -111,7 +111,7 @@ def _lines(starts: Any, result: dict[str, Any], *, page: bool) -> Iterator[Usage
 FORMAT = Format(
     name="anthropic_usage_report",
     title="Anthropic usage report",
-    convention="uncached input, cache reads, cache writes by lifetime and output are disjoint; no cost",
+    convention="uncached input, cache reads, cache writes by lifetime and output are disjoint; no cost.",
     billing="api",
     detect=detect,
     parse=parse,

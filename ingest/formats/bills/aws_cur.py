@@ -132,7 +132,7 @@ def _named(usage_type: str) -> tuple[str | None, str, tuple[str | None, bool | N
 FORMAT = Format(
     name="aws_cur",
     title="AWS Cost and Usage Report",
-    convention="one token class a line item, named by its usage type; amounts are in the row's own pricing unit",
+    convention="one token class a line item, named by its usage type; amounts are in the row's own pricing unit.",
     billing="api",
     detect=detect,
     parse=parse,

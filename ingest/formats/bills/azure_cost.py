@@ -101,7 +101,7 @@ def _kind(charge: str, negative: bool) -> Kind:
 FORMAT = Format(
     name="azure_cost",
     title="Azure cost details",
-    convention="one token class a meter, named by the meter; quantities are in the row's unit of measure",
+    convention="one token class a meter, named by the meter; quantities are in the row's unit of measure.",
     billing="api",
     detect=detect,
     parse=parse,

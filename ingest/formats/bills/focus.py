@@ -127,7 +127,7 @@ def _class(record: dict[str, Any], said: str) -> str:
 FORMAT = Format(
     name="focus",
     title="FOCUS cost and usage",
-    convention="one token class a row, named by SkuMeter or the description; quantities in the row's own unit",
+    convention="one token class a row, named by SkuMeter or the description; quantities in the row's own unit.",
     billing="api",
     detect=detect,
     parse=parse,

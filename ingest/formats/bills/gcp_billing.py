@@ -101,7 +101,8 @@ def _quantity(record: dict[str, Any]) -> tuple[Any, str | None]:
 FORMAT = Format(
     name="gcp_billing",
     title="Google Cloud billing export",
-    convention="one token class a SKU; the net cost of a row is its cost and its credits, which are lines of their own",
+    convention="one token class a SKU; the net cost of a row is its cost and its credits, which are lines "
+    "of their own.",
     billing="api",
     detect=detect,
     parse=parse,

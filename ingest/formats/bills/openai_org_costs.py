@@ -95,7 +95,7 @@ def _of_item(item: str | None) -> tuple[str | None, str]:
 FORMAT = Format(
     name="openai_org_costs",
     title="OpenAI organisation costs",
-    convention="one amount a line item, UTC day and project; tokens of a line item are of its one class",
+    convention="one amount a line item, UTC day and project; tokens of a line item are of its one class.",
     billing="api",
     detect=detect,
     parse=parse,

@@ -135,7 +135,7 @@ def _completions(result: dict[str, Any]) -> list[tuple[str, Decimal, str]]:
 FORMAT = Format(
     name="openai_org_usage",
     title="OpenAI organisation usage",
-    convention="input_tokens holds cached, cache-written, audio and image tokens; they are taken apart; no cost",
+    convention="input_tokens holds cached, cache-written, audio and image tokens; they are taken apart; no cost.",
     billing="api",
     detect=detect,
     parse=parse,

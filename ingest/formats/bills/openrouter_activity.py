@@ -99,7 +99,7 @@ def _lines(row: dict[str, Any], *, page: bool) -> Iterator[BilledLine]:
 FORMAT = Format(
     name="openrouter_activity",
     title="OpenRouter daily activity",
-    convention="prompt tokens hold cached ones, completion tokens reasoning ones; one cost a day, model and upstream",
+    convention="prompt tokens hold cached ones, completion tokens reasoning ones; one cost a day, model and upstream.",
     billing="api",
     detect=detect,
     parse=parse,
