@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from app.analysis import bills, overlap, spend
 from app.analysis import rules as attribution_rules
 from app.analysis.refresh import refresh
+from app.analysis.text_measures import measure_texts
+from app.analysis.token_fits import fit_tokens
 from app.control import overlaps as control_overlaps
 from app.plan.analyse import analyse
 
@@ -46,11 +48,16 @@ def compare_sources(runtime: Runtime) -> None:
 
 
 def analyse_window(runtime: Runtime, zone: str, *, days: int | None = None) -> PlanResult | None:
-    """The plan of the last `days` days up to the newest request; None where no request has a time."""
+    """The plan of the last `days` days up to the newest request; None where no request has a time.
+
+    Texts that are new are measured first, and what places in prompts are worth is fitted anew: the plan reads it.
+    """
     with runtime.warehouse.session() as session:
         extent = spend.request_extent(session)
     if extent is None:
         return None
     first, last = extent
     start = first if days is None else max(first, last + 1 - days * DAY_US)
+    measure_texts(runtime.warehouse)
+    fit_tokens(runtime.warehouse, start)
     return analyse(runtime.warehouse, runtime.book, runtime.control, from_us=start, to_us=last + 1, zone=zone)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import httpx2
 
+from app.analysis import token_checks
 from app.control import sources as control_sources
 from app.core.errors import NotFoundError, UnavailableError, UsageError
 from app.main.refresh import attribute_and_sum, now_us
@@ -273,7 +274,7 @@ def migrate(settings: Settings) -> str:
 
 
 def doctor(settings: Settings) -> list[dict[str, Any]]:
-    """Checks of the data folder, each {name, ok, message}."""
+    """Checks of the data folder, each {name, ok, message}; those of token positions say more: `token_checks`."""
     if not settings.data_dir.is_dir():
         raise NotFoundError(
             f"There is no data folder {settings.data_dir}. `halve ingest LOGS` or `halve serve` makes it."
@@ -287,6 +288,7 @@ def doctor(settings: Settings) -> list[dict[str, Any]]:
             _check("roll-ups equal facts", not wrong, "they agree" if not wrong else f"{len(wrong)} buckets differ")
         )
         checks += [_check(*finding) for finding in upkeep.checks(session)]
+        checks += token_checks.checks(session)
     return checks
 
 
