@@ -161,11 +161,15 @@ class Background:
         if summary.read:
             self._sums.owe()
             self._came = True
-        if self._sums.due():
-            self._sums.run(lambda: attribute_and_sum(self.runtime, self.settings.zone))
-            if self._came:
-                self._first_plan()
+        if not self._came:
+            self._sums.catch_up(self._sum_up)
+        elif self._sums.due():
+            self._sums.run(self._sum_up)
+            self._first_plan()
         return summary
+
+    def _sum_up(self) -> None:
+        attribute_and_sum(self.runtime, self.settings.zone)
 
     def inbox_waits(self) -> bool:
         """Whether anything lies in the inbox, or came of it that is not summed yet: a cheap look."""

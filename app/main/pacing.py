@@ -1,4 +1,4 @@
-"""Work that must follow soon but must not take the machine: after it took some time it rests nine times as long."""
+"""Work that must follow soon but must not take the machine: after it took some time it rests four times as long."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-RESTS: Final = 9
+RESTS: Final = 4
+LONGEST_REST_S: Final = 60.0
 
 
 @dataclass
@@ -28,10 +29,15 @@ class Paced:
         """Whether the work is owed and may be done now."""
         return self._owed and self.clock() >= self._rests_until
 
+    def catch_up(self, work: Callable[[], object]) -> None:
+        """Do what an earlier run may have left undone; what comes next does not wait for that."""
+        work()
+        self._owed = False
+
     def run(self, work: Callable[[], object]) -> None:
         """Do the work; it is still owed where it fails."""
         begun = self.clock()
         work()
         self._owed = False
         now = self.clock()
-        self._rests_until = now + RESTS * (now - begun)
+        self._rests_until = now + min(LONGEST_REST_S, RESTS * (now - begun))

@@ -15,7 +15,7 @@ class Clock:
         return self.now
 
 
-def test_short_work_is_done_at_once_and_long_work_rests_nine_times_as_long() -> None:
+def test_short_work_is_done_at_once_and_long_work_rests_four_times_as_long() -> None:
     clock = Clock()
     paced = Paced(clock)
     assert paced.due(), "what was left before the start is owed"
@@ -27,10 +27,14 @@ def test_short_work_is_done_at_once_and_long_work_rests_nine_times_as_long() -> 
     assert not paced.due()
     paced.owe()
     assert not paced.due()
-    clock.now += 17.9
+    clock.now += 7.9
     assert not paced.due()
     clock.now += 0.2
     assert paced.due()
+    paced.run(lambda: lasting(100))
+    paced.owe()
+    clock.now += 60.1
+    assert paced.due(), "a minute is the longest rest"
     paced.run(lambda: lasting(0))
     paced.owe()
     assert paced.due()
@@ -40,4 +44,17 @@ def test_work_that_fails_stays_owed() -> None:
     paced = Paced(Clock())
     with pytest.raises(OSError, match="full"):
         paced.run(lambda: (_ for _ in ()).throw(OSError("full")))
+    assert paced.due()
+
+
+def test_catching_up_at_the_start_makes_nothing_wait() -> None:
+    clock = Clock()
+    paced = Paced(clock)
+
+    def long() -> None:
+        clock.now += 10
+
+    paced.catch_up(long)
+    assert not paced.due()
+    paced.owe()
     assert paced.due()
