@@ -1,7 +1,7 @@
 """What a format is: the layout of one record and its token convention, as a value holding functions.
 
-`parse` is pure and total: it never raises on any JSON value, keeps what it can and says what it could not use. Only of a
-value nested as deep as the stack may it let a RecursionError through, which readers take for a rejected record.
+`parse` is pure and total: it never raises on any JSON value, keeps what it can and says what it could not use. Only of
+a value nested as deep as the stack may it let a RecursionError through, which readers take for a rejected record.
 """
 
 from __future__ import annotations
