@@ -1,6 +1,6 @@
 """Pushed spans: rate, latency of acknowledgements, CPU a span and memory of a really running service.
 
-Batches are encoded before the clock starts. `--seconds 600 --rate 5000` is the run that the issue asks for; `--unpaced`
+Batches are encoded before the clock starts. `--seconds 600 --rate 5000` is the long run; `--unpaced`
 sends as fast as answers come. What is stored is counted at the end: every acknowledged span exactly once.
 """
 
