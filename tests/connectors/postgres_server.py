@@ -93,7 +93,7 @@ def running(password: str) -> Iterator[int]:
     options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
     server = subprocess.Popen([where / "postgres", "-D", data, "-p", str(port), *options], **quiet)
     try:
-        _wait(port)
+        _wait(port, password)
         yield port
     finally:
         server.send_signal(signal.SIGINT)
@@ -101,12 +101,15 @@ def running(password: str) -> Iterator[int]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _wait(port: int) -> None:
+def _wait(port: int, password: str) -> None:
+    """Until the server answers: it listens before it is ready."""
+    import psycopg
+
     end = time.monotonic() + 60
     while True:
         try:
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
-        except OSError:
+            psycopg.connect(host="127.0.0.1", port=port, user=SUPERUSER, password=password, dbname="postgres").close()
+        except psycopg.OperationalError:
             if time.monotonic() > end:
                 raise
             time.sleep(0.05)
