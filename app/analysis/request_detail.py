@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from app.analysis.requests import RequestRow, rows_of
+from app.analysis.token_fits import fit_of
 from app.core.errors import NotFoundError
 from app.core.usage import COST_PARTS, TOKEN_CLASSES
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from decimal import Decimal
 
+    from app.analysis.token_fits import TokenFit
     from app.warehouse.store import Session
 
 PART_OF_CLASS = {
@@ -142,6 +144,7 @@ class RequestDetail:
     """Everything known of one request.
 
     `facts` holds every column of `requests` by its name. `parts` are the six cost parts; they add up to the cost.
+    `token_fit` says how its model's segments were placed, None where nothing was analysed.
     `before` and `after` are its neighbours in the session, nearest first. `origins` are all sources that told of it,
     none where only one did.
     """
@@ -155,6 +158,7 @@ class RequestDetail:
     phases: Phases
     billed_parts: tuple[BilledPart, ...]
     segments: tuple[Segment, ...]
+    token_fit: TokenFit | None
     assignment: Assignment | None
     before: tuple[RequestRow, ...]
     after: tuple[RequestRow, ...]
@@ -189,6 +193,7 @@ def request_detail(session: Session, request_key: int) -> RequestDetail:
         segments=tuple(
             Segment(*cells) for cells in session.rows("requests.segments", request_key=request_key, limit=_MAX_SEGMENTS)
         ),
+        token_fit=fit_of(session, facts["model_id"]),
         assignment=_assignment(session, request_key),
         before=before,
         after=after,

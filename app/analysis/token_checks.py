@@ -63,6 +63,15 @@ def _at(checked: Checked, fit: TokenFit) -> str:
     return f"Off at {places:,} {CHECKED_AT[checked]}: {each}."
 
 
+def placed(fit: TokenFit | None) -> str:
+    """How places in a model's prompts are found and how far off they were measured to be, for a reader of one prompt."""
+    error = None if fit is None else fit.measured_error()
+    if fit is None or fit.method is None or error is None:
+        return "Tokens are placed by share of bytes; their error is not measured: too few texts are kept."
+    places = f"{error.places:,} {CHECKED_AT[error.checked]}"
+    return f"Tokens are placed by {METHOD_NAMES[fit.method]}; measured at {places} that is off by {off(error)}."
+
+
 def off(error: TokenError) -> str:
     """An error in words: the median of its size, its 95th percentile, its bias."""
     return f"{error.median:.1%} (p95 {error.p95:.1%}, bias {error.bias:+.1%})"

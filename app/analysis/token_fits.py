@@ -73,11 +73,10 @@ class TokenFit:
     method: Method | None
     errors: tuple[TokenError, ...]
 
-    def position_error(self, method: Method | None = None) -> TokenError | None:
-        """The error of positions inside prompts where some are known; by default of the method in use."""
-        wanted = method or self.method
-        found = [one for one in self.errors if one.method == wanted and one.checked != "prompt"]
-        return max(found, key=lambda one: one.places, default=None)
+    def measured_error(self) -> TokenError | None:
+        """The error of the method in use: inside prompts where enough places are known, else at whole prompts."""
+        by_kind = {one.checked: one for one in self.errors if one.method == self.method}
+        return by_kind.get(_decisive({kind: one.places for kind, one in by_kind.items()}))
 
 
 def fits(session: Session) -> tuple[TokenFit, ...]:
@@ -89,6 +88,11 @@ def fits(session: Session) -> tuple[TokenFit, ...]:
         TokenFit(model_id, prompts, method, tuple(errors.get(model_id, ())))
         for model_id, prompts, method in session.rows("tokens.fits")
     )
+
+
+def fit_of(session: Session, model_id: str | None) -> TokenFit | None:
+    """The fit of one model; None where the last analysis saw no prompt of it."""
+    return next((one for one in fits(session) if one.model_id == model_id), None)
 
 
 def fit_tokens(warehouse: Warehouse, from_us: int) -> None:
@@ -111,7 +115,7 @@ def fit_tokens(warehouse: Warehouse, from_us: int) -> None:
         found = list(_errors(one, places.get((model,), none)))
         method = _least_wrong(found)
         answer = one.fit(method, np.ones(len(one.tokens), dtype=bool))
-        density = float((one.measures @ answer[:-1]).sum() / one.sizes.sum())
+        density = float((one.measures[:, :-1] @ answer[:-2]).sum() / one.sizes.sum())
         made.append((model, len(known), method, *answer.tolist(), density))
         errors += [(model, error) for error in found]
     _store(warehouse, made, errors)
@@ -186,13 +190,17 @@ def _least_wrong(errors: list[TokenError]) -> Method:
 
     Share of bytes stands unless another is better in the median and no worse in the 95th percentile.
     """
-    counts: dict[Checked, int] = {one.checked: one.places for one in errors}
-    inside = max((kind for kind in counts if kind != "prompt"), key=lambda kind: counts[kind], default=None)
-    decides = inside if inside is not None and counts[inside] >= MIN_PLACES else "prompt"
+    decides = _decisive({one.checked: one.places for one in errors})
     by_method = {one.method: one for one in errors if one.checked == decides}
     plain = by_method["bytes"]
     better = [one for one in by_method.values() if one.median < plain.median and one.p95 <= plain.p95]
     return min(better, key=lambda one: one.median, default=plain).method
+
+
+def _decisive(places: dict[Checked, int]) -> Checked:
+    """The kind of known place that errors are judged at: inside prompts where enough are known."""
+    inside = [kind for kind, count in places.items() if kind != "prompt" and count >= MIN_PLACES]
+    return max(inside, key=lambda kind: places[kind], default="prompt")
 
 
 def _half(frame: pl.DataFrame) -> NDArray[np.bool_]:

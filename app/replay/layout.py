@@ -76,7 +76,8 @@ def prepare(session: Session, stream: str, rules: CacheRules | None = None) -> P
     )
     keep(session, "layout_scopes", frame)
     session.execute("replay.layout_requests", {"scopes": "layout_scopes"})
-    session.execute("replay.layout_parts")
+    weighed = _weighed(session)
+    session.execute("replay.layout_parts_weighed" if weighed else "replay.layout_parts")
     session.execute("replay.layout_prompts")
     session.execute("replay.layout_zone_parts", share=STABLE_SHARE)
     session.execute("replay.layout_sample", sample=SAMPLED_PARTS)
@@ -93,6 +94,15 @@ def prepare(session: Session, stream: str, rules: CacheRules | None = None) -> P
     session.execute("replay.layout_bounds", {"turns": "layout_turning"})
     session.execute("replay.layout_forget_parts")
     return Prepared(scopes, found, _sessions(session), frozenset(turns))
+
+
+def _weighed(session: Session) -> bool:
+    """Whether a fit was measured to place the tokens of some model better than the share of bytes does."""
+    [(stored,)] = session.rows("replay.layout_fits")
+    if not stored:
+        return False
+    [(models,)] = session.rows("replay.layout_fitted", {"scopes": "layout_scopes"})
+    return bool(models)
 
 
 def _sessions(session: Session) -> dict[int, SessionFacts]:

@@ -13,8 +13,8 @@ CREATE TABLE text_measures (
     vocabulary_tokens BIGINT NOT NULL   -- by o200k_base
 );
 
--- One row a model with kept prompts. The weight of a part is the sum of measure x coefficient, and a_part; of a part
--- without a measure its bytes x a_byte. Coefficients are NULL where too few prompts are measured.
+-- One row a model with kept prompts. The weight of a part is a_part and the sum of measure x coefficient; without a
+-- measure a_part and its bytes x a_byte. Coefficients are NULL where too few prompts are measured.
 CREATE TABLE token_fits (
     model_id VARCHAR NOT NULL,
     prompts BIGINT NOT NULL,            -- different prompts that were fitted

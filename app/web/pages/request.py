@@ -8,6 +8,7 @@ from decimal import ROUND_HALF_EVEN, Decimal
 from typing import TYPE_CHECKING, Any, Final
 
 from app.analysis.request_detail import request_detail
+from app.analysis.token_checks import placed
 from app.core.errors import NotFoundError
 from app.plan import store as plan_store
 from app.web import cells, overlapping, plans
@@ -376,7 +377,7 @@ def _prompt_table(detail: RequestDetail) -> tuple[Table, ...]:
                 Column("role", "Role"),
                 Column("kind", "Kind"),
                 Column("bytes", "Bytes", "number"),
-                Column("tokens_upto", "Tokens up to its end", "number", "Billed prompt tokens, scaled by bytes"),
+                Column("tokens_upto", "Tokens up to its end", "number", "Billed prompt tokens, cut at this place"),
                 Column("hash", "Fingerprint"),
             ),
             tuple(
@@ -390,7 +391,8 @@ def _prompt_table(detail: RequestDetail) -> tuple[Table, ...]:
                 )
                 for segment in detail.segments
             ),
-            frame_note="Equal fingerprints are equal parts. The text itself is not shown here.",
+            frame_note="Equal fingerprints are equal parts. The text itself is not shown here. "
+            + placed(detail.token_fit),
         ),
     )
 

@@ -6,10 +6,10 @@ SELECT request_key, scope_id, 2 * pos AS pos,
        CASE WHEN from_end = 1 THEN chain_hash
             ELSE cast(hash(first_key, sum(link) OVER (PARTITION BY request_key ORDER BY pos
                  ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)) >> 1 AS bigint) END AS key,
-       CASE WHEN from_end = 1 THEN 1.0 ELSE (bytes_upto - moved_bytes) / prompt_bytes END AS share
+       CASE WHEN from_end = 1 THEN 1.0 ELSE (weight_upto - moved_weight) / prompt_weight END AS share
 FROM (
-    SELECT g.request_key, g.scope_id, g.pos, g.chain_hash, g.bytes_upto, f.key AS first_key, f.moved_bytes,
-           cast(m.prompt_bytes AS double) AS prompt_bytes,
+    SELECT g.request_key, g.scope_id, g.pos, g.chain_hash, g.weight_upto, f.key AS first_key, f.moved_weight,
+           cast(m.prompt_weight AS double) AS prompt_weight,
            cast(hash(g.seg_hash, row_number() OVER (PARTITION BY g.request_key ORDER BY g.pos)) >> 1
                 AS decimal(38, 0)) AS link,
            row_number() OVER (PARTITION BY g.request_key ORDER BY g.pos DESC) AS from_end

@@ -6,7 +6,7 @@
 --   pos      twice the part's position, so that the end of moved stable text has a place of its own
 --   ordinal  number of the boundary among ends of parts, from 1, all tools being one part; 0 for a block inside a part
 --   from_end number of part ends behind it, 0 for the last
---   key      equal where the whole prefix is equal; share: of the prompt's bytes up to here
+--   key      equal where the whole prefix is equal; share: of the prompt's weight up to here
 -- A moved zone has one boundary at the end of its stable text; behind the zone the prefixes are equal where they were.
 CREATE OR REPLACE TEMPORARY TABLE layout_bounds AS
 WITH sorted_prompts AS (
@@ -15,14 +15,14 @@ WITH sorted_prompts AS (
 every AS (
     SELECT g.request_key, g.scope_id, 0 AS layout, 2 * g.pos AS pos,
            CASE WHEN g.role = 'tools' AND g.pos < p.tools_to THEN 0 ELSE g.part END AS part, g.chain_hash AS key,
-           g.bytes_upto / cast(p.prompt_bytes AS double) AS share
+           g.weight_upto / cast(p.prompt_weight AS double) AS share
     FROM layout_parts AS g
     JOIN layout_prompts AS p ON p.request_key = g.request_key
-    WHERE p.prompt_bytes > 0
+    WHERE p.prompt_weight > 0
     UNION ALL
     SELECT g.request_key, g.scope_id, 1 AS layout, 2 * g.pos AS pos,
            CASE WHEN g.role = 'tools' AND g.pos < p.tools_to THEN 0 ELSE g.part END AS part,
-           coalesce(t.key, g.chain_hash) AS key, g.bytes_upto / cast(m.prompt_bytes AS double) AS share
+           coalesce(t.key, g.chain_hash) AS key, g.weight_upto / cast(m.prompt_weight AS double) AS share
     FROM layout_parts AS g
     JOIN layout_moved AS m ON m.request_key = g.request_key
     JOIN layout_prompts AS p ON p.request_key = g.request_key
@@ -36,7 +36,7 @@ every AS (
     UNION ALL
     SELECT g.request_key, g.scope_id, 2 AS layout, 2 * g.pos AS pos,
            CASE WHEN g.role = 'tools' AND g.pos < p.tools_to THEN 0 ELSE g.part END AS part,
-           coalesce(t.key, g.chain_hash) AS key, g.bytes_upto / cast(m.prompt_bytes AS double) AS share
+           coalesce(t.key, g.chain_hash) AS key, g.weight_upto / cast(m.prompt_weight AS double) AS share
     FROM layout_parts AS g
     JOIN {turns} AS c ON c.scope_id = g.scope_id
     JOIN layout_moved AS m ON m.request_key = g.request_key

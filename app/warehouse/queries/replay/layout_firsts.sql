@@ -1,5 +1,5 @@
 -- The end of the stable text of each moved prompt, as the temporary table layout_firsts(request_key, scope_id, pos, stable_units, key, share,
--- moved_bytes): equal keys where everything before the zone and its stable text are; moved_bytes is the zone's changing text.
+-- moved_weight): equal keys where everything before the zone and its stable text are; moved_weight is that of the zone's changing text.
 CREATE OR REPLACE TEMPORARY TABLE layout_firsts AS
 WITH before AS (
     SELECT e.request_key, coalesce(t.key, g.chain_hash) AS key
@@ -15,7 +15,7 @@ WITH before AS (
 )
 SELECT m.request_key, m.scope_id, 2 * m.zone_to - 1 AS pos, m.stable_units,
        cast(hash(coalesce(before.key, 0), m.stable_units, m.stable_sum) >> 1 AS bigint) AS key,
-       (m.bytes_before + m.stable_bytes) / m.prompt_bytes AS share,
-       m.zone_bytes - m.stable_bytes AS moved_bytes
+       (m.weight_before + m.stable_weight) / m.prompt_weight AS share,
+       m.zone_weight - m.stable_weight AS moved_weight
 FROM layout_moved AS m
 LEFT JOIN before ON before.request_key = m.request_key

@@ -1,5 +1,5 @@
 -- How much of the prompts of {wanted}(scope_id), as sent, another request of the scope shares from the first byte on.
--- Returns (scope_id, share): mean share of a prompt's bytes up to its deepest boundary that at least two requests have.
+-- Returns (scope_id, share): mean share of a prompt up to its deepest boundary that at least two requests have.
 WITH used AS (
     SELECT b.scope_id, b.key
     FROM layout_bounds AS b
