@@ -769,7 +769,8 @@ def export(
 ) -> None:
     """Write costs to a file: FOCUS 1.2 charges (focus), or every request as CSV or Parquet.
 
-    Works while the service runs. One focus row a period, model, token class, price row, feature and team; costs are exact and add up to Spend.
+    Works while the service runs. One focus row a period, model, token class, price row, feature and team; costs are
+    exact and add up to Spend.
     """
     from app.main import export as exporting
     from reports import tables

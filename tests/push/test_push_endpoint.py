@@ -208,7 +208,9 @@ def test_a_bomb_is_refused_before_it_is_unpacked(running: Running) -> None:
     assert running.memory_mb() - before < 100
 
 
-@pytest.mark.parametrize("body", [b"no gzip", gzip.compress(b"{}")[:-4], gzip.compress(b"{}") + b"more"])
+@pytest.mark.parametrize(
+    "body", [b"no gzip", gzip.compress(b"{}")[:-4], gzip.compress(b"{}") + b"more"], ids=["none", "cut", "and more"]
+)
 def test_damaged_gzip_is_refused(running: Running, body: bytes) -> None:
     assert running.post("/v1/traces", body, **{"content-encoding": "gzip"}).status_code == 400
 
