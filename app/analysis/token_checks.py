@@ -64,7 +64,7 @@ def _at(checked: Checked, fit: TokenFit) -> str:
 
 
 def placed(fit: TokenFit | None) -> str:
-    """How places in a model's prompts are found and how far off they were measured to be, for a reader of one prompt."""
+    """How places in a model's prompts are found and how far off that was measured to be: for a reader of one prompt."""
     error = None if fit is None else fit.measured_error()
     if fit is None or fit.method is None or error is None:
         return "Tokens are placed by share of bytes; their error is not measured: too few texts are kept."

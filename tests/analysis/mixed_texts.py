@@ -1,4 +1,4 @@
-"""Made texts of several kinds (prose, code, JSON, Chinese, logs), whose tokens a byte differ, and prompts made of them."""
+"""Made texts of several kinds, whose tokens a byte differ, and prompts made of them."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from app.warehouse.store import Warehouse
 
 WORDS = (
-    "the parcel was delivered late because of an unexpected inspection at regional customs and our supervisor "
-    "promised compensation while customers occasionally complained about missing documentation or damaged packaging"
-).split()
+    "the", "parcel", "was", "delivered", "late", "because", "of", "an", "unexpected", "inspection", "at",
+    "regional", "customs", "and", "our", "supervisor", "promised", "compensation", "while", "customers",
+    "occasionally", "complained", "about", "missing", "documentation", "or", "damaged", "packaging",
+)  # fmt: skip
 HAN = "我们需要在明天之前完成这个项目因为客户要求提早交付请注意检查所有文件并且确认价格没有错误"
 NAMES = ("order_id", "customer", "total_amount", "shipped_at", "status", "warehouse", "quantity", "sku")
 

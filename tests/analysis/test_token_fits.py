@@ -171,7 +171,9 @@ def test_a_request_shows_its_places_as_they_were_fitted() -> None:
     ]
     assert sum(by_fit) / len(by_fit) < sum(by_bytes) / len(by_bytes) / 2
     said = token_checks.placed(details[0].token_fit)
-    assert said.startswith("Tokens are placed by vocabulary and byte classes; measured at 80 prompts that begin another")
+    assert said.startswith(
+        "Tokens are placed by vocabulary and byte classes; measured at 80 prompts that begin another"
+    )
     assert "p95" in said
 
 
