@@ -11,7 +11,7 @@ from app import settings as settings_module
 from app.core.view import zone_info
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from app.settings import Settings
 
@@ -31,3 +31,14 @@ def print_lines(lines: Iterable[str]) -> None:
     """Print lines as they come."""
     for line in lines:
         click.echo(line)
+
+
+def days_options(command: Callable[..., None]) -> Callable[..., None]:
+    """The options that say which days a command is about."""
+    for decorate in (
+        click.option("--zone", metavar="ZONE", help="Named time zone in which days are cut."),
+        click.option("--to", "last_day", default="", metavar="DAY", help="Last day, included (default: the newest)."),
+        click.option("--from", "first_day", default="", metavar="DAY", help="First day, as 2026-11-30 (default: all)."),
+    ):
+        command = decorate(command)
+    return command
