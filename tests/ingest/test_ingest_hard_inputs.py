@@ -61,6 +61,7 @@ def test_a_name_that_is_no_utf8_is_read_by_worker_processes_too(store: Store, tm
         ("corrupt.jsonl.zst", b"\x28\xb5\x2f\xfd" + b"garbage" * 40, "damaged from its start"),
         ("nul.jsonl", bytes(4096), "only NUL bytes"),
     ],
+    ids=["corrupt gz", "cut gz", "corrupt zst", "nul"],
 )
 def test_a_file_without_one_readable_byte_is_rejected_and_shown(
     store: Store, tmp_path: Path, name: str, data: bytes, reason: str
