@@ -67,9 +67,11 @@ def placed(fit: TokenFit | None) -> str:
     """How places in a model's prompts are found and how far off that was measured to be: for a reader of one prompt."""
     error = None if fit is None else fit.measured_error()
     if fit is None or fit.method is None or error is None:
-        return "Tokens are placed by share of bytes; their error is not measured: too few texts are kept."
-    places = f"{error.places:,} {CHECKED_AT[error.checked]}"
-    return f"Tokens are placed by {METHOD_NAMES[fit.method]}; measured at {places} that is off by {off(error)}."
+        return "Tokens are placed by share of bytes. How far off that is was not measured: too few texts are kept."
+    return (
+        f"Tokens are placed by {METHOD_NAMES[fit.method]}. Measured at {error.places:,} {CHECKED_AT[error.checked]}, "
+        f"half of the places are off by at most {error.median:.1%} and 95 in 100 by at most {error.p95:.1%}."
+    )
 
 
 def off(error: TokenError) -> str:

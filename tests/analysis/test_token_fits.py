@@ -171,10 +171,11 @@ def test_a_request_shows_its_places_as_they_were_fitted() -> None:
     ]
     assert sum(by_fit) / len(by_fit) < sum(by_bytes) / len(by_bytes) / 2
     said = token_checks.placed(details[0].token_fit)
+    error = details[0].token_fit.measured_error()
     assert said.startswith(
-        "Tokens are placed by vocabulary and byte classes; measured at 80 prompts that begin another"
+        "Tokens are placed by vocabulary and byte classes. Measured at 80 prompts that begin another"
     )
-    assert "p95" in said
+    assert f"at most {error.median:.1%} and 95 in 100 by at most {error.p95:.1%}" in said
 
 
 def known_ends(prompts: Prompts) -> list[tuple[tuple, int]]:

@@ -4,8 +4,9 @@
 -- never fall.
 CREATE OR REPLACE TEMPORARY TABLE layout_parts AS
 WITH weighed AS (
-    SELECT r.request_key, r.scope_id, g.pos, CASE WHEN g.is_boundary THEN 1 ELSE 0 END AS part,
-           g.role, g.seg_hash, g.chain_hash, g.bytes, g.bytes_upto,
+    SELECT r.request_key AS request_key, r.scope_id AS scope_id, g.pos AS pos,
+           CASE WHEN g.is_boundary THEN 1 ELSE 0 END AS part, g.role AS role, g.seg_hash AS seg_hash,
+           g.chain_hash AS chain_hash, g.bytes AS bytes, g.bytes_upto AS bytes_upto,
            CASE WHEN NOT g.is_boundary THEN 0
                 WHEN f.method IS NULL THEN g.bytes
                 WHEN m.seg_hash IS NULL THEN cast(round(1000.0 * (f.a_part + f.a_byte * g.bytes)) AS bigint)

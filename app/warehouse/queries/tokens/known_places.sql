@@ -5,12 +5,13 @@
 --           read or written; not where that is a whole number of 128 tokens, which some providers round to
 CREATE OR REPLACE TEMPORARY TABLE known_places AS
 WITH places AS (
-    SELECT p.request_key, g.pos, g.chain_hash, p.chain_hash AS whole_chain, p.cached
+    SELECT p.request_key AS request_key, g.pos AS pos, g.chain_hash AS chain_hash, p.chain_hash AS whole_chain,
+           p.cached AS cached
     FROM measured_prompts AS p
     JOIN segments AS g ON g.request_key = p.request_key AND g.is_boundary
 ),
 inside AS (
-    SELECT i.request_key, i.pos, a.tokens,
+    SELECT i.request_key AS request_key, i.pos AS pos, a.tokens AS tokens,
            row_number() OVER (PARTITION BY i.chain_hash ORDER BY i.request_key) AS copy
     FROM places AS i
     JOIN measured_prompts AS a ON a.chain_hash = i.chain_hash AND a.request_key <> i.request_key
@@ -23,7 +24,7 @@ same AS (
     HAVING count(*) >= 3 AND min(cached) = max(cached) AND max(cached) % 128 <> 0
 ),
 deepest AS (
-    SELECT p.request_key, p.pos, p.chain_hash, s.tokens,
+    SELECT p.request_key AS request_key, p.pos AS pos, p.chain_hash AS chain_hash, s.tokens AS tokens,
            row_number() OVER (PARTITION BY p.request_key ORDER BY p.pos DESC) AS depth
     FROM places AS p
     JOIN same AS s ON s.chain_hash = p.chain_hash

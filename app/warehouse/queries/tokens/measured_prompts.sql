@@ -4,7 +4,7 @@
 -- by their hash. Only prompts of text that were billed once.
 CREATE OR REPLACE TEMPORARY TABLE measured_prompts AS
 WITH summed AS (
-    SELECT g.request_key, max(g.pos) AS last_pos, sum(g.bytes) AS bytes, count(*) AS parts, count(m.seg_hash) AS known,
+    SELECT g.request_key AS request_key, max(g.pos) AS last_pos, sum(g.bytes) AS bytes, count(*) AS parts, count(m.seg_hash) AS known,
            sum(m.letters) AS letters, sum(m.digits) AS digits, sum(m.spaces) AS spaces, sum(m.newlines) AS newlines,
            sum(m.punctuation) AS punctuation, sum(m.high_bytes) AS high_bytes,
            sum(m.vocabulary_tokens) AS vocabulary_tokens
@@ -24,9 +24,10 @@ billed AS (
       AND request_key NOT IN (SELECT request_key FROM request_parts)
 ),
 whole AS (
-    SELECT s.request_key, b.model_id, b.session_id, g.chain_hash, b.tok_input + b.cached AS tokens, b.cached,
-           s.bytes, s.parts, s.letters, s.digits, s.spaces, s.newlines, s.punctuation, s.high_bytes,
-           s.vocabulary_tokens,
+    SELECT s.request_key AS request_key, b.model_id AS model_id, b.session_id AS session_id,
+           g.chain_hash AS chain_hash, b.tok_input + b.cached AS tokens, b.cached AS cached, s.bytes AS bytes,
+           s.parts AS parts, s.letters AS letters, s.digits AS digits, s.spaces AS spaces, s.newlines AS newlines,
+           s.punctuation AS punctuation, s.high_bytes AS high_bytes, s.vocabulary_tokens AS vocabulary_tokens,
            row_number() OVER (PARTITION BY g.chain_hash ORDER BY s.request_key) AS copy
     FROM summed AS s
     JOIN billed AS b ON b.request_key = s.request_key
@@ -34,7 +35,9 @@ whole AS (
     WHERE s.known = s.parts AND s.bytes > 0 AND b.tok_input + b.cached > 0
 ),
 placed AS (
-    SELECT whole.*, row_number() OVER (PARTITION BY model_id ORDER BY chain_hash) AS place
+    SELECT request_key, model_id, session_id, chain_hash, tokens, cached, bytes, parts, letters, digits, spaces,
+           newlines, punctuation, high_bytes, vocabulary_tokens,
+           row_number() OVER (PARTITION BY model_id ORDER BY chain_hash) AS place
     FROM whole
     WHERE copy = 1
 )
