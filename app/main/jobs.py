@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from app import batch
 from app.analysis.intake import intake
+from app.analysis.text_measures import measure_texts
 from app.control import batches, job_runs, outbox, schedules
 from app.core.errors import InputError, UnavailableError
 from app.core.view import zone_info
@@ -207,6 +208,7 @@ def _analysis(work: Background, run: Run) -> None:
 
 def _retention(work: Background, run: Run) -> None:
     if work.settings.text == "shared":
+        measure_texts(work.runtime.warehouse)  # a measure outlives its text
         dropped = drop_unshared(work.runtime.warehouse, now_us=now_us())
         run.say(f"{show.plural(dropped, 'text')} dropped.")
     else:
