@@ -1,12 +1,13 @@
 """Zip archives: each log inside is read like a file of a folder, straight from the archive, within bounds.
 
 A member has a path of its own, `ARCHIVE!NUMBER/NAME`, under which ledger and quarantine know it. Archives that would
-unpack to far more than they are, and members that are packed or locked themselves, are refused by name.
+unpack to far more than they are, and members that are packed, locked or named outside, are refused by name.
 """
 
 from __future__ import annotations
 
 import re
+import stat
 import zipfile
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,6 +28,7 @@ _MAGIC: Final = (b"PK\x03\x04", b"PK\x05\x06")
 _MEMBER: Final = re.compile(r"(.*)!(\d+)/(.*)", re.DOTALL)
 _PACKED: Final = (".gz", ".zst", ".zstd", ".zip")
 _LOCKED: Final = 0x1
+_DRIVE: Final = re.compile(r"[A-Za-z]:")
 
 
 def expanded(found: Found) -> Iterator[Found]:
@@ -95,6 +97,8 @@ def _opened(path: Path) -> Iterator[tuple[zipfile.ZipFile, zipfile.ZipInfo]]:
             member = members[number]
             if member.filename.lower().endswith(_PACKED):
                 raise InputError("it is packed once more inside the archive, which is not read. Unpack the archive")
+            if _leads_out(member):
+                raise InputError("its name leads out of the archive, as no log's does. Nothing of it is read")
             if member.flag_bits & _LOCKED:
                 raise InputError("it is locked with a password, which is not read. Unpack the archive")
             if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
@@ -141,11 +145,22 @@ def _logs(path: Path) -> list[tuple[int, zipfile.ZipInfo]]:
     found = [
         (number, member)
         for number, member in enumerate(members)
-        if not member.is_dir() and is_log(member.filename) and not _hidden(member.filename)
+        if not member.is_dir() and (_leads_out(member) or (is_log(member.filename) and not _hidden(member.filename)))
     ]
     if not found:
         raise InputError(f"{path} is a zip archive without a log in it: no name ends as logs do.")
     return found
+
+
+def _leads_out(member: zipfile.ZipInfo) -> bool:
+    """A link, an absolute name, a drive, or a way up: what honest archives of logs never hold."""
+    name = member.filename.replace("\\", "/")
+    return (
+        stat.S_ISLNK(member.external_attr >> 16)
+        or name.startswith("/")
+        or _DRIVE.match(name) is not None
+        or ".." in name.split("/")
+    )
 
 
 def _hidden(name: str) -> bool:

@@ -195,12 +195,14 @@ def test_sources_are_added_and_listed_without_their_secrets(tmp_path: Path) -> N
     data = tmp_path / "data"
     added = inside(
         data, "sources", "add", "litellm", "--url", "http://127.0.0.1:4000", "--token", "env:PROXY_KEY",
-        PROXY_KEY="sk-very-secret-proxy-key",
+        PROXY_KEY="sk-very-secret-proxy-key", HALVE_ALLOW_HOSTS="127.0.0.1",
     )  # fmt: skip
     assert added.code == 0, added
-    assert (
-        inside(data, "sources", "add", "folder", "--name", "team", "--path", str(tmp_path), "--every", "1m").code == 0
-    )
+    folder = inside(
+        data, "sources", "add", "folder", "--name", "team", "--path", str(tmp_path), "--every", "1m",
+        HALVE_INGEST_ROOTS=str(tmp_path),
+    )  # fmt: skip
+    assert folder.code == 0, folder
     listed = inside(data, "sources", "list", "--json")
     assert [(row["name"], row["kind"], row["state"]) for row in listed.json] == [
         ("litellm", "litellm", "never"), ("team", "folder", "never"),

@@ -73,7 +73,9 @@ def test_names_that_point_elsewhere_reach_nothing_outside(store: Store, tmp_path
         tmp_path / "evil.zip",
         {"../secret.jsonl": line(1), f"{tmp_path}/secret.jsonl": line(2), "x" * 400 + ".jsonl": line(3), "../": b""},
     )
-    assert store.ingest(place).stored == 3
+    summary = store.ingest(place)
+    assert (summary.stored, summary.rejected) == (1, 2)
+    assert all("leads out of the archive" in reason for _, reason in reasons(store))
     kept = {row[0][-2:] for row in store.rows("SELECT provider_response_id FROM requests")}
     assert not any(name.endswith("66") for name in kept)
 
