@@ -32,6 +32,8 @@ MIN_PROMPTS: Final = 30
 MIN_PLACES: Final = 30  # known places, before they decide instead of whole prompts
 MAX_PROMPTS: Final = 4_000  # of one model; coefficients do not get better with more
 _MIN_HALF: Final = 10
+_MOST_A_PART: Final = 16.0  # tokens that frame a message: 3 to 5 in every published chat format, more around a tool
+_MOST_A_PROMPT: Final = 32.0
 
 _FEATURES: Final = ("vocabulary_tokens", *CLASSES, "parts")
 _COEFFICIENTS: Final = (
@@ -103,7 +105,6 @@ def fit_tokens(warehouse: Warehouse, from_us: int) -> None:
         session.execute("tokens.known_places")
         prompts = session.frame("tokens.prompts").partition_by("model_id", as_dict=True)
         places = session.frame("tokens.places").partition_by("model_id", as_dict=True)
-    none = next(iter(places.values())).clear() if places else pl.DataFrame()
     made: list[tuple[object, ...]] = []
     errors: list[tuple[str, TokenError]] = []
     for model in models:
@@ -112,7 +113,7 @@ def fit_tokens(warehouse: Warehouse, from_us: int) -> None:
             made.append((model, 0 if known is None else len(known), None, *(None,) * 10))
             continue
         one = _Prompts.of(known)
-        found = list(_errors(one, places.get((model,), none)))
+        found = list(_errors(one, places.get((model,))))
         method = _least_wrong(found)
         answer = one.fit(method, np.ones(len(one.tokens), dtype=bool))
         density = float((one.measures[:, :-1] @ answer[:-2]).sum() / one.sizes.sum())
@@ -145,15 +146,34 @@ class _Prompts:
             [ratio] = solve((self.sizes[of] * root)[:, None], self.tokens[of] * root)
             answer[1:7] = ratio
             return answer
-        columns = list(_COLUMNS_OF[method])
-        full = np.column_stack((self.measures[of], np.ones(int(of.sum()))))[:, columns]
-        answer[columns] = solve(full * root[:, None], self.tokens[of] * root)
-        return answer
+        full = np.column_stack((self.measures[of], np.ones(int(of.sum())))) * root[:, None]
+        return _bounded(full, self.tokens[of] * root, _COLUMNS_OF[method])
 
 
-def _errors(prompts: _Prompts, places: pl.DataFrame) -> Iterable[TokenError]:
+def _bounded(matrix: NDArray[np.float64], wanted: NDArray[np.float64], columns: tuple[int, ...]) -> NDArray[np.float64]:
+    """Coefficients of `columns` (the others 0), those of the frame set to their bound where they would exceed it.
+
+    Text that all prompts of a log have in common looks like a constant; it must not be taken for their frame, which
+    stands elsewhere.
+    """
+    bounds = {7: _MOST_A_PART, 8: _MOST_A_PROMPT}
+    answer = np.zeros(matrix.shape[1])
+    free = list(columns)
+    while True:
+        answer[free] = solve(matrix[:, free], wanted)
+        over = [column for column in free if answer[column] > bounds.get(column, np.inf)]
+        if not over:
+            return answer
+        for column in over:
+            answer[column] = bounds[column]
+            wanted = wanted - matrix[:, column] * bounds[column]
+            free.remove(column)
+
+
+def _errors(prompts: _Prompts, places: pl.DataFrame | None) -> Iterable[TokenError]:
     """Errors of every method at whole prompts and at each kind of known place; each half by the fit of the other."""
     halves = (prompts.half, ~prompts.half)
+    known_places = {} if places is None else places.partition_by("checked", as_dict=True)
     for method in METHODS:
         answers = [prompts.fit(method, ~half) for half in halves]
         told = [
@@ -161,7 +181,7 @@ def _errors(prompts: _Prompts, places: pl.DataFrame) -> Iterable[TokenError]:
             for half, answer in zip(halves, answers, strict=True)
         ]
         yield _error("prompt", method, np.concatenate(told))
-        for (checked,), known in places.partition_by("checked", as_dict=True).items() if len(places) else ():
+        for (checked,), known in known_places.items():
             half = _half(known)
             told = [
                 _off(known.filter(pl.Series(one)), answer) for one, answer in zip((half, ~half), answers, strict=True)

@@ -15,7 +15,7 @@ from app.analysis.request_detail import request_detail
 from app.analysis.text_measures import measure_texts
 from app.analysis.token_fits import MIN_PROMPTS, fit_of, fit_tokens, fits
 from tests.analysis.facts import open_warehouse
-from tests.analysis.mixed_texts import Prompts, chinese, code, conversations, prose
+from tests.analysis.mixed_texts import Prompts, chinese, code, conversations, numbers, prose
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -195,3 +195,39 @@ def test_doctor_tells_each_way_with_its_error() -> None:
     assert json.loads(json.dumps(check["errors"]))[0].keys() == {"checked", "method", "places", "median", "p95", "bias"}
     for words in ("share of bytes", "byte classes", "vocabulary and byte classes", "80 prompts that begin another one"):
         assert words in check["message"]
+
+
+@pytest.mark.parametrize("kind", [chinese, numbers, code])
+def test_what_every_prompt_has_in_common_is_placed_where_it_stands(kind: Callable[[Random, int], str]) -> None:
+    """One instruction in all prompts is a constant of the log; its tokens still stand in the instruction."""
+    rng, bill = Random(9), billed_by("llama3")
+    instruction = kind(rng, 2000)
+    prompts = Prompts(bill)
+    for _ in range(200):
+        prompts.add([instruction, prose(rng, rng.randrange(100, 900))])
+    warehouse = fitted(prompts)
+    with warehouse.session() as session:
+        places = [request_detail(session, key).segments[0].tokens_upto for key in range(1, 201, 10)]
+    off = [abs(place / bill(instruction) - 1) for place in places]
+    by_bytes = [abs(row[8] / bill(instruction) - 1) for row in prompts.segments if row[1] == 0]
+    assert only_fit(warehouse).method != "bytes"
+    assert max(off) < 0.05 < max(by_bytes)
+
+
+def test_a_constant_of_the_log_is_no_frame_of_a_message() -> None:
+    rng, words = Random(9), vocabulary("o200k_base")
+    instruction = prose(rng, 1500)
+
+    def bill(text: str) -> int:  # an instruction that this vocabulary counts too low
+        return round(len(words.encode_raw(text)) * (1.3 if text == instruction else 1))
+
+    prompts = Prompts(bill)
+    for _ in range(100):
+        prompts.add([instruction, prose(rng, rng.randrange(300, 2000))])
+    warehouse = fitted(prompts)
+    with warehouse.session() as session:
+        [(part, prompt)] = session.connection.execute("SELECT a_part, a_prompt FROM token_fits").fetchall()
+        place = request_detail(session, 1).segments[0].tokens_upto
+    assert part <= 16
+    assert prompt <= 32
+    assert place == pytest.approx(bill(instruction), rel=0.2)
