@@ -14,7 +14,7 @@ import msgspec
 from app.core.errors import InputError
 from ingest.connectors.answers import decoder, instant_us, named, rfc3339
 from ingest.connectors.connector import MINUTE_US, Batch, Connector, Errand, Option, whole_number
-from ingest.connectors.polite import PoliteClient, TooLargeError, bearer, host_of
+from ingest.connectors.polite import PoliteClient, RefusedError, TooLargeError, bearer, fewer_may_do, host_of
 from ingest.connectors.secret_reference import read_secret
 
 if TYPE_CHECKING:
@@ -120,8 +120,8 @@ class _Reader:
             }
             try:
                 answer = self.client.ask("POST", PATH, {}, msgspec.json.encode(query), _DECODE)
-            except TooLargeError:
-                if self.limit == 1:
+            except (TooLargeError, RefusedError) as error:
+                if not fewer_may_do(error, self.limit):
                     raise
                 self.limit = max(1, self.limit // 2)
                 continue

@@ -17,7 +17,7 @@ import msgspec
 from app.core.errors import InputError, UsageError
 from ingest.connectors.answers import decoder, line_of, rfc3339
 from ingest.connectors.connector import DAY_US, MINUTE_US, Batch, Connector, Errand, Option, whole_number
-from ingest.connectors.polite import PoliteClient, RefusedError, TooLargeError, host_of
+from ingest.connectors.polite import PoliteClient, RefusedError, TooLargeError, fewer_may_do, host_of
 from ingest.connectors.secret_reference import read_secret
 
 if TYPE_CHECKING:
@@ -179,8 +179,8 @@ class _Reader:
                 params["cursor"] = page
             try:
                 return self.client.get(PATH, params, _DECODE)
-            except TooLargeError:
-                if self.limit == 1:
+            except (TooLargeError, RefusedError) as error:
+                if not fewer_may_do(error, self.limit):
                     raise
                 self.limit = max(1, self.limit // 2)
 

@@ -23,6 +23,7 @@ from ingest.connectors.polite import (
     TooLargeError,
     UnreadableError,
     bearer,
+    fewer_may_do,
     host_of,
 )
 from ingest.connectors.secret_reference import read_secret
@@ -154,15 +155,11 @@ class _Reader:
             }
             try:
                 return self.client.get(PATH, params, _decode)
-            except RefusedError as error:
-                if error.status != 422 or self.page_size <= OLD_MAX_PAGE_SIZE:
+            except (TooLargeError, RefusedError) as error:
+                if not fewer_may_do(error, self.page_size):
                     raise
-                smaller = OLD_MAX_PAGE_SIZE
-            except TooLargeError:
-                if self.page_size == 1:
-                    raise
-                smaller = self.page_size // 2
-            self.page_size = smaller
+                refused = isinstance(error, RefusedError) and error.status == 422
+                self.page_size = min(self.page_size // 2, OLD_MAX_PAGE_SIZE if refused else self.page_size)
             if number > 1:
                 raise _OtherPagesError
 

@@ -41,6 +41,11 @@ class RefusedError(InputError):
         self.status = status
 
 
+def fewer_may_do(error: TooLargeError | RefusedError, rows: int) -> bool:
+    """Whether a page of fewer rows may be given: this one was too large, or the server says no to the question."""
+    return rows > 1 and (isinstance(error, TooLargeError) or error.status in (400, 413, 422))
+
+
 class UnreadableError(Exception):
     """Raised by a decoder for an answer that is cut off; it is asked for again."""
 

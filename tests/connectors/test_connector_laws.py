@@ -137,6 +137,30 @@ def test_rows_that_vanish_while_pages_are_read_hide_no_other_row(world: World) -
     assert world.table.names() - {name for _, name in gone} <= set(world.names(list(world.pull())))
 
 
+PAGED = [
+    protocol
+    for protocol in PROTOCOLS
+    if any(option.name == "limit" for option in connector_named(protocol.kind).options)
+]
+
+
+@pytest.mark.parametrize("world", PAGED, indirect=True, ids=lambda protocol: protocol.kind)
+def test_llmc_091_a_page_size_above_the_servers_or_too_large_in_bytes_is_lowered(world: World) -> None:
+    """The reported answers: a size that is refused, a page too large, then pages that are given."""
+    world.server.answers += [(400, {}, b'{"detail": "limit too large, maximum 100"}'), (413, {}, b"")]
+    batches = list(world.pull())
+    assert world.names(batches) == world.expected()
+    assert world.pauses == [], "a smaller page is asked for at once"
+
+
+@pytest.mark.parametrize("world", PAGED, indirect=True, ids=lambda protocol: protocol.kind)
+def test_a_question_that_no_size_mends_is_given_up(world: World) -> None:
+    world.server.answers += [(400, {}, b'{"detail": "no such filter"}')] * 40
+    with pytest.raises(InputError, match="400"):
+        list(world.pull())
+    assert 20 < len(world.server.answers) < 40
+
+
 def test_a_storm_of_429_is_sat_out_for_as_long_as_the_server_asks(world: World) -> None:
     world.server.answers += [(429, {"Retry-After": "7"}, b"{}"), (429, {}, b"{}"), (503, {}, b"busy")]
     assert world.names(list(world.pull())) == world.expected()
