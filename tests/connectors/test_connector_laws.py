@@ -114,6 +114,7 @@ def test_the_next_pull_finds_what_is_new_and_what_came_late(world: World) -> Non
 
 
 def test_rows_that_arrive_while_pages_are_read_push_no_other_row_out(world: World) -> None:
+    """LLMC-092; that the next pull overlaps and that what comes twice counts once is shown beside."""
     there = world.table.names()
 
     def arrive(number: int) -> None:
