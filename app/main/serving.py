@@ -108,24 +108,8 @@ def _run(
     demo: bool,
     first: Callable[[], None] | None,
 ) -> None:
-    names = frozenset(settings.host_names.split())
-    if settings.public_origin:
-        names |= {urlsplit(settings.public_origin).hostname or ""}
     ending = threading.Event()
-    address = settings.public_origin or f"http://{settings.host}:{settings.port}"
-    deps = Deps(
-        warehouse=runtime.warehouse,
-        control=runtime.control,
-        commands=commands(runtime, work, demo=demo),
-        zone=settings.zone,
-        now=now_us,
-        allowed_hosts=names,
-        public_origin=settings.public_origin or None,
-        no_access_control=demo,
-        demo=demo,
-        address=address,
-        stopping=ending.is_set,
-    )
+    deps = dependencies(runtime, settings, work, demo=demo, stopping=ending.is_set)
     work.start()
     if first is not None:
         work.soon(first, "demo")
@@ -141,6 +125,28 @@ def _run(
         )
     finally:
         work.stop()
+
+
+def dependencies(
+    runtime: Runtime, settings: Settings, work: Background, *, demo: bool, stopping: Callable[[], bool]
+) -> Deps:
+    """What the dashboard's pages stand on."""
+    names = frozenset(settings.host_names.split())
+    if settings.public_origin:
+        names |= {urlsplit(settings.public_origin).hostname or ""}
+    return Deps(
+        warehouse=runtime.warehouse,
+        control=runtime.control,
+        commands=commands(runtime, work, demo=demo),
+        zone=settings.zone,
+        now=now_us,
+        allowed_hosts=names,
+        public_origin=settings.public_origin or None,
+        no_access_control=demo,
+        demo=demo,
+        address=settings.public_origin or f"http://{settings.host}:{settings.port}",
+        stopping=stopping,
+    )
 
 
 async def _both(
