@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from app.warehouse.store import Session
 
 
@@ -46,10 +48,20 @@ class RejectedRecord:
 
 
 def intake(session: Session) -> tuple[Intake, ...]:
-    """The record counts of every source that was read from files, by name."""
+    """The record counts of every source that something was read for, by name; files refused as a whole are counted."""
     return tuple(
         Intake(str(source), *(int(value) for value in counts)) for source, *counts in session.rows("sources.intake")
     )
+
+
+def added(parts: Iterable[Intake]) -> Intake:
+    """The counts of several sources together, under no name."""
+    files = read = stored = updated = merged = benign = rejected = last_us = 0
+    for one in parts:
+        files, read, stored, updated = files + one.files, read + one.read, stored + one.stored, updated + one.updated
+        merged, benign, rejected = merged + one.merged, benign + one.benign, rejected + one.rejected
+        last_us = max(last_us, one.last_us)
+    return Intake("", files, read, stored, updated, merged, benign, rejected, last_us)
 
 
 def rejected_reasons(session: Session, most: int = 50) -> tuple[RejectedReason, ...]:

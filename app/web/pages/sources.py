@@ -7,7 +7,8 @@ from datetime import date
 from typing import TYPE_CHECKING, Final
 
 from app.analysis import coverage as covered
-from app.analysis.intake import intake, rejected_reasons, rejected_records
+from app.analysis.coverage import SourceFreshness
+from app.analysis.intake import added, intake, rejected_reasons, rejected_records
 from app.core import view as views
 from app.core.money import usd_text
 from app.web import cells, lost_calls, overlapping, pulled, pushed
@@ -18,7 +19,7 @@ from app.web.table import Cell, Column, Table
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from app.analysis.coverage import SourceFreshness, UnpricedModel
+    from app.analysis.coverage import UnpricedModel
     from app.analysis.intake import Intake
     from app.web.overlapping import OverlapForm
 
@@ -58,8 +59,9 @@ class Model:
 def build(context: Context) -> Content:
     """The Sources page: everything in the store, whatever the period."""
     session = context.session
-    sources = covered.freshness(session)
     taken = {item.source: item for item in intake(session)}
+    known = covered.freshness(session)
+    sources = (*known, *_refused(known, taken))
     everything = views.View(period=views.period("all", context.view.period.zone, context.now_us))
     unpriced = covered.coverage(session, everything).unpriced
     said = DONE.get(context.keys.get("done", ""))
@@ -67,7 +69,7 @@ def build(context: Context) -> Content:
         "Sources",
         notices=(said,) if said else (),
         model=Model(
-            billing=tuple(_billing(item) for item in sources),
+            billing=tuple(_billing(item) for item in known),
             overlaps=overlapping.forms(context),
             nothing_yet=not sources,
             rejected=sum(item.rejected for item in taken.values()),
@@ -84,6 +86,14 @@ def build(context: Context) -> Content:
             _rejected_table(context),
         ),
     )
+
+
+def _refused(known: tuple[SourceFreshness, ...], taken: Mapping[str, Intake]) -> list[SourceFreshness]:
+    """Names under which files were read and nothing was taken, such as those of no known layout: they count as read."""
+    here = {item.source for item in known}
+    return [
+        SourceFreshness(name, None, "unknown", None, 0, None, None, 0, 0, None) for name in taken if name not in here
+    ]
 
 
 def _billing(source: SourceFreshness) -> BillingForm:
@@ -164,11 +174,13 @@ def _records_table(context: Context, sources: tuple[SourceFreshness, ...], taken
         counts = taken.get(item.source)
         last_us = None if counts is None else counts.last_us
         rows.append((cells.text(item.source), *_records(counts), cells.moment(last_us, context.zone)))
+    whole = _records(added(taken.values()) if taken else None)
     return Table(
         "records",
         "What was read",
         (Column("source", "Source", width="mid"), *RECORDS, Column("last_taken", "Last taken in", width="tight")),
         tuple(rows),
+        total=(cells.text("Total"), *whole, Cell(None, "")) if len(rows) > 1 else (),
         empty="No source yet.",
         stacked=True,
     )
