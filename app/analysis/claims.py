@@ -40,7 +40,7 @@ class SideBySide:
     """A source and model: pico-USD at list, at contract (ours) and as reported, None where nothing is known.
 
     `both` requests have a figure of ours and a report; `both_cost_pusd` and `both_reported_pusd` are the sums over
-    them. `differing` of them differ by more than rounding.
+    them. `compared` of them have a whole price, and `differing` of those differ by more than rounding.
     """
 
     source: str
@@ -54,6 +54,7 @@ class SideBySide:
     both: int
     both_reported_pusd: int | None
     both_cost_pusd: int | None
+    compared: int
     differing: int
 
 

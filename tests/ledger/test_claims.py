@@ -112,4 +112,5 @@ def test_sums_compare_like_with_like() -> None:
     assert (known.requests, known.cost_pusd, known.reports, known.reported_pusd) == (2, 2 * PAID, 1, PAID)
     assert (known.both, known.both_cost_pusd, known.both_reported_pusd) == (1, PAID, PAID)
     assert (unknown.cost_pusd, unknown.reported_pusd, unknown.both, unknown.both_cost_pusd) == (None, 5, 0, None)
+    assert [(row.reports, row.compared) for row in (known, unknown)] == [(1, 1), (1, 0)]
     warehouse.close()

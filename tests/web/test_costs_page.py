@@ -83,3 +83,35 @@ def test_filters_of_the_view_narrow_what_is_compared(reader: TestClient) -> None
 
 def test_spend_leads_to_it(reader: TestClient) -> None:
     assert 'href="/costs"' in reader.get("/").text
+
+
+@pytest.mark.parametrize(
+    ("states", "said"),
+    [
+        ({"priced": 3}, "All 3 reported costs agree with ours."),
+        (
+            {"priced": 3, "unpriced": 2},
+            "3 of 5 reported costs can be compared, and all of those agree with ours. "
+            "2 have no price of ours to compare with.",
+        ),
+        (
+            {"unpriced": 1},
+            "None of the 1 reported costs can be compared with ours. 1 has no price of ours to compare with.",
+        ),
+        (
+            {"priced": 1, "partly": 2},
+            "1 of 3 reported costs can be compared, and all of those agree with ours. "
+            "2 more are not compared: a part has no price of ours, or the call was not billed.",
+        ),
+    ],
+)
+def test_only_reports_that_can_be_compared_are_said_to_agree(states: dict[str, int], said: str) -> None:
+    cost = {"priced": 100, "partly": 60, "unpriced": None}
+    kinds = [state for state, many in states.items() for _ in range(many)]
+    made = [
+        {**row, "cost_state": state, "cost_pusd": cost[state], "cost_reported_pusd": 100}
+        for row, state in zip(ROWS, kinds, strict=False)
+    ]
+    company_of = company(made, planned=False, no_access_control=True)
+    with TestClient(create_app(company_of.deps), base_url="http://127.0.0.1") as opened:
+        assert said in opened.get("/costs?period=all").text

@@ -29,9 +29,15 @@ STATES: Final = {"whole": "Done", "left": "Given up", None: "Not finished"}
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """How many requests have a report, how many of those differ from our figure, and by how much."""
+    """How many requests have a report, how many of those can be compared, how many differ, and by how much.
+
+    `compared` have a whole figure of ours; `alone` have none; `partly` lack a part of it, or were not billed.
+    """
 
     reports: int
+    compared: int
+    alone: int
+    partly: int
     differing: int
     difference: str
     unfinished: int | None
@@ -53,6 +59,9 @@ def build(context: Context) -> Content:
         "Costs",
         model=Model(
             reports=sum(item.reports for item in found),
+            compared=sum(item.compared for item in found),
+            alone=sum(item.reports - item.both for item in found),
+            partly=sum(item.both - item.compared for item in found),
             differing=sum(item.requests for item in told),
             difference=str(cells.delta(difference).text),
             unfinished=under_way,
