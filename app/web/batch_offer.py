@@ -12,7 +12,6 @@ from app.web import format as show
 if TYPE_CHECKING:
     from app.analysis.batch_worth import Worth
     from app.plan.result import Finding
-    from app.web.batch_desk import BatchDesk
     from app.web.page import Context
 
 LEVER: Final = "batch"
@@ -55,16 +54,16 @@ def offer(context: Context, item: Finding) -> BatchOffer | None:
         return None
     worth = desk.worth_of_feature(context.session, item.feature)
     return BatchOffer(
-        *_change(context, desk, item),
+        *_change(context, item),
         upload=f"/batch?{urlencode({'feature': item.feature})}",
         saved="" if not worth.requests else show.unit_money(worth.saved_pusd),
         saved_note=_note(worth),
     )
 
 
-def _change(context: Context, desk: BatchDesk, item: Finding) -> tuple[str, str]:
+def _change(context: Context, item: Finding) -> tuple[str, str]:
     stem = "".join(character if character.isalnum() else "-" for character in item.feature.lower())[:40] or "jobs"
-    if item.provider == "anthropic" and desk.upstream("anthropic").provider == "anthropic":
+    if item.provider == "anthropic":
         lead = "Write the requests into a file instead of sending them, and hand it in: here, or where the job runs."
         code = ANTHROPIC.format(stem=stem, model=_quoted(item.model_id), feature=_quoted(item.feature))
     else:

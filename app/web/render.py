@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import jinja2
+from markupsafe import Markup, escape
 from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 
 from app.core.errors import NotFoundError
@@ -50,6 +51,8 @@ def environment() -> jinja2.Environment:
         lstrip_blocks=True,
         finalize=finalize,
     )
+    made.filters["coded"] = coded
+    made.filters["whole"] = whole
     made.globals["static"] = static_urls()
     made.globals["vendor"] = vendor_urls()
     return made
@@ -67,6 +70,33 @@ def visible(text: str) -> str:
 def finalize(value: object) -> object:
     """What Jinja writes for a value: text made visible; escaping comes after."""
     return visible(value) if type(value) is str else value
+
+
+def coded(text: str) -> Markup:
+    """Text with what stands between backticks as code; an odd backtick stays what it is."""
+    parts = visible(text).split("`")
+    if len(parts) % 2 == 0:
+        return escape(visible(text))
+    marked = (Markup("<code>{}</code>").format(part) if place % 2 else escape(part) for place, part in enumerate(parts))
+    return Markup("").join(marked)
+
+
+# A name with hyphens, such as that of a model: browsers break lines at each of them.
+_HYPHENED = re.compile(r"(\S*\w-\w\S*)")
+LONGEST_WHOLE = 28
+
+
+def whole(text: str) -> Markup:
+    """Text whose names with hyphens stay on one line; one too long for a column may still break."""
+    parts = _HYPHENED.split(visible(text))
+    kept = [bool(place % 2) and len(part) <= LONGEST_WHOLE for place, part in enumerate(parts)]
+    if not any(kept):
+        return escape(visible(text))
+    marked = (
+        Markup('<span class="whole">{}</span>').format(part) if whole_part else escape(part)
+        for part, whole_part in zip(parts, kept, strict=True)
+    )
+    return Markup("<span>{}</span>").format(Markup("").join(marked))
 
 
 def static_urls() -> dict[str, str]:

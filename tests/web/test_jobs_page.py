@@ -150,7 +150,8 @@ def test_a_job_that_looks_first_says_so_instead_of_never(reader: TestClient, wor
     with TestClient(create_app(deps), base_url="http://127.0.0.1") as opened:
         html = opened.get("/jobs").text
         assert "nothing to do yet" in html
-        assert "looks every 2 s; only a look that finds work is a run" in html
+        assert html.count("only a look that finds work is a run") == 1
+        assert "Take in logs: only a look that finds work is a run." in html
         with deps.warehouse.writing() as session:
             session.connection.execute(
                 "INSERT INTO ingest_ledger SELECT 'a', 'litellm', 'f', 'file', 0, 0, 0, 0, 0, 0, 0, 0, 0, true, true, "
@@ -158,6 +159,16 @@ def test_a_job_that_looks_first_says_so_instead_of_never(reader: TestClient, wor
                 {"at": NOW_US - DAY_US},
             )
         assert "logs were last taken in 17 Nov 2026 12:06" in opened.get("/jobs").text
+
+
+def test_errors_have_a_column_only_where_a_run_has_one(workshop: Company, reader: TestClient) -> None:
+    heading = '<th scope="col" class="t">Error</th>'
+    assert reader.get("/jobs").text.count(heading) == 2
+    assert reader.get("/jobs?job=analysis").text.count(heading) == 1
+    with workshop.deps.control.begin() as connection:
+        connection.execute(sa.update(tables.job_runs).values(error=None))
+    assert heading not in reader.get("/jobs").text
+    assert {row["error"] for row in rows(reader, "")} == {None}
 
 
 def test_a_failed_run_of_the_clock_says_when_it_is_tried_again(workshop: Company, reader: TestClient) -> None:

@@ -104,18 +104,19 @@ def _jobs_table(
 ) -> Table:
     taken_us = max((item.last_us for item in intake(context.session)), default=None)
     failed = job_runs.not_made_good(context.deps.control)
+    looking = [job.title for job in jobs if job.name in standing and _looks(job, standing[job.name])]
     return Table(
         "jobs",
         "What runs when",
         (
             Column("job", "Job", width="mid"),
             Column("schedule", "Schedule", width="mid"),
-            Column("zone", "Zone", width="tight"),
-            Column("next_run", "Next run", width="tight"),
+            Column("zone", "Zone", width="mid"),
+            Column("next_run", "Next run", width="mid"),
             Column("last_run", "Last run", width="label"),
             Column("duration_us", "Took", "number"),
             Column("state", "State", width="tight"),
-            Column("error", "Error", width="wide"),
+            Column("error", "Error", width="wide", twin_only=not any(run.error for run in last.values())),
         ),
         tuple(
             _job_row(context, job, standing[job.name], last.get(job.name), failed.get(job.name), taken_us)
@@ -123,20 +124,28 @@ def _jobs_table(
             if job.name in standing
         ),
         stacked=True,
+        frame_note=f"{_listed(looking)}: only a look that finds work is a run." if looking else "",
         empty="The service has not begun yet.",
     )
 
 
+def _looks(job: Job, schedule: Schedule) -> bool:
+    """Whether a job looks for work first and leaves no run where there is none."""
+    return schedule.enabled and job.has_work is not None
+
+
+def _listed(names: list[str]) -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+
 def _last_run(context: Context, job: Job, schedule: Schedule, last: JobRun | None, taken_us: int | None) -> Cell:
-    """When a job ran last. One that looks for work first leaves no run where there was none, and says so."""
-    looks = schedule.enabled and job.has_work is not None
-    note = f"looks {_in_words(schedule.rule).lower()}; only a look that finds work is a run" if looks else ""
+    """When a job ran last; one that looks for work first has no run where there was none."""
     if last is not None:
-        return Cell(show.iso_moment(last.started_us), show.moment(last.started_us, context.zone), note=note)
+        return cells.moment(last.started_us, context.zone)
     if job.name == INBOX and taken_us is not None:
         taken = f"logs were last taken in {show.moment(taken_us, context.zone)}"
-        return Cell(None, "no run of its own yet", note=f"{note}; {taken}" if note else taken)
-    return Cell(None, "nothing to do yet" if looks else "never", note=note)
+        return Cell(None, "no run of its own yet", note=taken)
+    return Cell(None, "nothing to do yet" if _looks(job, schedule) else "never")
 
 
 def _job_row(
@@ -249,7 +258,7 @@ def _runs_table(context: Context, jobs: Mapping[str, Job], chosen: str) -> Table
             ),
             Column("duration_us", "Took", "number"),
             Column("state", "State", width="tight"),
-            Column("error", "Error", width="mid"),
+            Column("error", "Error", width="mid", twin_only=not any(run.error for run in rows)),
             Column("said", "What it said", width="wide"),
         ),
         tuple(_run_row(context, jobs, run) for run in rows),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
+from app.analysis import spend
 from app.charts.waterfall import Step, waterfall
 from app.levers import LEVERS
 from app.web import cells, plans
@@ -68,7 +69,7 @@ def build(context: Context) -> Content:
             figures=_figures(plan, scale),
             tabs=_tabs(context, plan, scale, status),
             about=_about(context, plan),
-            notes=(*plan.notes, scale.factor),
+            notes=(*plan.notes, scale.factor, f"Priced with price book {plan.price_book}."),
             unit=scale.unit,
             can_run=not context.deps.commands.status().busy,
         ),
@@ -85,6 +86,13 @@ def build(context: Context) -> Content:
 def _no_plan(context: Context) -> Empty:
     if context.deps.commands.status().busy:
         return Empty("No analysis yet", "The service is at work; the plan appears here when it is done.")
+    if spend.request_extent(context.session) is None:
+        return Empty(
+            "Nothing to analyse yet",
+            "Halve looks for savings in requests that have a time, and holds none yet. Upload a log on Sources, "
+            "or run `halve ingest PATH` with the path of your logs.",
+            (Link("Open Sources", "/sources"),),
+        )
     return Empty(
         "No analysis yet",
         "Halve looks for savings in the logs that it holds: it prices every lever on them and puts them into one plan. "
@@ -143,10 +151,7 @@ def _about(context: Context, plan: PlanResult) -> str:
         left_out += f" {show.plural(plan.unpriced_requests, 'request')} without a price could not take part."
     if plan.left_out_requests:
         left_out += f" {show.plural(plan.left_out_requests, 'request')} stand outside the plan."
-    return (
-        f"Analysed {plans.window_text(plan)} ({plan.zone}), {show.ago(plan.computed_us, context.now_us)}, "
-        f"with price book {plan.price_book}.{left_out}"
-    )
+    return f"Analysed {plans.window_text(plan)} ({plan.zone}), {show.ago(plan.computed_us, context.now_us)}.{left_out}"
 
 
 FINDING_COLUMNS: Final = (
@@ -174,9 +179,9 @@ def _findings_table(context: Context, scale: Scale, items: tuple[Finding, ...], 
         (
             *FINDING_COLUMNS,
             Column("saving_usd", "Saves alone" if dismissed else "Share of the plan", "number", scale.unit),
-            Column("p10_usd", "Alone: P10", "number", f"Done alone, {scale.unit}"),
-            Column("p50_usd", "P50", "number"),
-            Column("p90_usd", "P90", "number"),
+            Column("p10_usd", "Alone: P10", "number", twin_only=True),
+            Column("p50_usd", "Done alone", "number", f"P50 and below it P10–P90, {scale.unit}", width="label"),
+            Column("p90_usd", "Alone: P90", "number", twin_only=True),
             Column("requests", "Requests", "number"),
             *KIND_COLUMNS,
         ),
@@ -184,7 +189,9 @@ def _findings_table(context: Context, scale: Scale, items: tuple[Finding, ...], 
             (
                 *_what(context, item),
                 scale.cell(plans.worth(item)),
-                *(scale.cell(amount) for amount in (item.standalone.p10, item.standalone.p50, item.standalone.p90)),
+                scale.cell(item.standalone.p10),
+                replace(scale.cell(item.standalone.p50), note=scale.interval(item.standalone)),
+                scale.cell(item.standalone.p90),
                 cells.count(item.requests),
                 *_kind(item),
             )
@@ -315,7 +322,7 @@ def _levers_table(plan: PlanResult) -> Table:
             Column("lever", "Lever"),
             Column("state", "Data", width="tight"),
             Column("why", "What is missing, and what to do", width="wide"),
-            Column("facts", "What it looked at"),
+            Column("facts", "What it looked at", width="mid"),
         ),
         tuple(rows),
         stacked=True,
