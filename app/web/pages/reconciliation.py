@@ -104,8 +104,8 @@ def _no_bill(context: Context) -> Empty:
         "No bill was read yet",
         "With the provider's bill Halve shows that its total is right, and names every dollar that is not in the logs. "
         "Export usage and costs (OpenAI: Usage, Export; Anthropic: Console, Cost; AWS: Data Exports; Google Cloud: "
-        "billing export; Azure: Cost details; any of them as FOCUS) and upload the file on Sources, run halve ingest "
-        "FILE, or let Halve pull it: halve sources kinds.",
+        "billing export; Azure: Cost details; any of them as FOCUS) and upload the file on Sources, run `halve "
+        "ingest FILE`, or let Halve pull it: `halve sources kinds`.",
         (Link("Open Sources", "/sources"),),
     )
 
