@@ -105,8 +105,12 @@ def _facts(desk: PriceDesk) -> tuple[Fact, ...]:
         Fact("Price book", book.version, "each request keeps the version that priced it"),
         Fact("List prices", book.list_source, f"{len(book.sources.price_list.models):,} models"),
         Fact("Announced prices wait after", "never" if confirmed == FOREVER_US else _day(confirmed - DAY_US)),
-        Fact("Imported tables", taken or "none", "" if taken else "halve prices import FILE"),
-        Fact("Your own terms", desk.file.rpartition("/")[2] or "none", "" if desk.file else "--prices or HALVE_PRICES"),
+        Fact("Imported tables", taken or "none", "" if taken else "`halve prices import FILE`"),
+        Fact(
+            "Your own terms",
+            desk.file.rpartition("/")[2] or "none",
+            "" if desk.file else "`--prices` or `HALVE_PRICES`",
+        ),
     )
 
 
@@ -254,8 +258,8 @@ def _disagreement_table(found: Sequence[Disagreement]) -> Table:
             )
             for one in found
         ),
-        frame_note="Of the models above. The check of all models: halve prices check." if found else "",
-        empty="The lists agree on the models above. The check of all models: halve prices check.",
+        frame_note="Of the models above. The check of all models: `halve prices check`." if found else "",
+        empty="The lists agree on the models above. The check of all models: `halve prices check`.",
         stacked=True,
     )
 

@@ -64,18 +64,19 @@ def build(context: Context) -> Content:
     sources = (*known, *_refused(known, taken))
     everything = views.View(period=views.period("all", context.view.period.zone, context.now_us))
     unpriced = covered.coverage(session, everything).unpriced
+    bills = _last_billed(context)
     said = DONE.get(context.keys.get("done", ""))
     return Content(
         "Sources",
         notices=(said,) if said else (),
         model=Model(
-            billing=tuple(_billing(item) for item in known),
+            billing=tuple(_billing(item) for item in known if item.requests or item.source not in bills),
             overlaps=overlapping.forms(context),
             nothing_yet=not sources,
             rejected=sum(item.rejected for item in taken.values()),
         ),
         tables=(
-            _sources_table(context, sources, taken),
+            _sources_table(context, sources, taken, bills),
             pulled.table(context),
             pushed.table(context, sources, taken),
             overlapping.table(context),
@@ -100,9 +101,18 @@ def _billing(source: SourceFreshness) -> BillingForm:
     return BillingForm(source.source, source.billing, tuple(BILLING_LABELS.items()), source.billing == "unknown")
 
 
-def _sources_table(context: Context, sources: tuple[SourceFreshness, ...], taken: Mapping[str, Intake]) -> Table:
+def _last_billed(context: Context) -> dict[str, str]:
+    """The last day (ISO) on the bills of each source that holds any."""
+    days: dict[str, str] = {}
+    for source, _, _, _, _, last_day, *_ in context.session.rows("billed.reports"):
+        days[source] = max(days.get(source, ""), last_day)
+    return days
+
+
+def _sources_table(
+    context: Context, sources: tuple[SourceFreshness, ...], taken: Mapping[str, Intake], bills: Mapping[str, str]
+) -> Table:
     everything = views.View(period=views.period("all", context.view.period.zone, context.now_us))
-    billed = {row[0]: row[5] for row in context.session.rows("billed.reports")}
     rows = []
     for item in sources:
         filtered = views.View(everything.period, filters=(views.Filter("is", "source", (item.source,)),))
@@ -110,13 +120,13 @@ def _sources_table(context: Context, sources: tuple[SourceFreshness, ...], taken
             (
                 cells.text(item.source, href=context.url("/", filtered)),
                 cells.text(item.format),
-                _complete_to(context, item, billed.get(item.source)),
+                _complete_to(context, item, bills.get(item.source)),
                 cells.count(item.requests, href=context.url("/requests", filtered)),
                 *_records(taken.get(item.source)),
                 cells.count(item.undated),
                 cells.count(item.requests_unpriced),
                 Cell(usd_text(item.cost_pusd), show.money(item.cost_pusd)),
-                Cell(item.billing, BILLING_LABELS.get(item.billing, item.billing)),
+                _billed(item, item.source in bills),
             )
         )
     return Table(
@@ -142,8 +152,19 @@ def _sources_table(context: Context, sources: tuple[SourceFreshness, ...], taken
 def _complete_to(context: Context, source: SourceFreshness, billed: str | None) -> Cell:
     """Up to when a source has delivered: its newest request, or the last day (ISO) of its bill."""
     if source.last_us is None and billed is not None:
+def _billed(source: SourceFreshness, bill: bool) -> Cell:
+    """How a source is billed; one that is a bill and holds no request is asked nothing."""
+    if bill and not source.requests:
+        return Cell(None, "a bill", tone="muted")
+    return Cell(source.billing, BILLING_LABELS.get(source.billing, source.billing))
+
+
         return Cell(billed, show.day(date.fromisoformat(billed), year=True), note="a bill")
-    late = source.last_us is not None and context.now_us - source.last_us > STALE_US
+    if source.last_us is None:
+        return Cell(
+            None, show.UNKNOWN, note="nothing with a time" if source.requests else "no request yet", tone="muted"
+        )
+    late = context.now_us - source.last_us > STALE_US
     return Cell(
         show.iso_moment(source.last_us),
         show.moment(source.last_us, context.zone),
