@@ -149,9 +149,6 @@ def _sources_table(
     )
 
 
-def _complete_to(context: Context, source: SourceFreshness, billed: str | None) -> Cell:
-    """Up to when a source has delivered: its newest request, or the last day (ISO) of its bill."""
-    if source.last_us is None and billed is not None:
 def _billed(source: SourceFreshness, bill: bool) -> Cell:
     """How a source is billed; one that is a bill and holds no request is asked nothing."""
     if bill and not source.requests:
@@ -159,6 +156,9 @@ def _billed(source: SourceFreshness, bill: bool) -> Cell:
     return Cell(source.billing, BILLING_LABELS.get(source.billing, source.billing))
 
 
+def _complete_to(context: Context, source: SourceFreshness, billed: str | None) -> Cell:
+    """Up to when a source has delivered: its newest request, or the last day (ISO) of its bill."""
+    if source.last_us is None and billed is not None:
         return Cell(billed, show.day(date.fromisoformat(billed), year=True), note="a bill")
     if source.last_us is None:
         return Cell(
