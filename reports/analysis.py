@@ -15,7 +15,7 @@ import msgspec
 
 from app.analysis import coverage as covered
 from app.analysis import overlap, spend
-from app.analysis.bill_share import from_bills
+from app.analysis.bill_share import from_bills, valued_from_bills
 from app.analysis.days import EVERYTHING, local_days
 from app.analysis.reconciled_share import reconciled_share
 from app.analysis.unreadable import unreadable
@@ -56,13 +56,15 @@ class Span:
 class Share:
     """How much of the truth the document holds: shares of tokens with a price, of spend without a feature, and of a
     provider's bill for which requests stand (None until a bill of the time was read). `from_bills_usd` is the part of
-    the cost that stands on bills alone, of days and accounts of which nothing was logged.
+    the cost that stands on bills alone, of days and accounts of which nothing was logged; `from_bills_valued_usd` the
+    part of that whose cost is not on the bill yet, at the price book's rates.
     """
 
     priced_share: float | None
     untagged_share: float | None
     reconciled_share: float | None = None
     from_bills_usd: str | None = None
+    from_bills_valued_usd: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +155,7 @@ def build(
             _rounded(cover.untagged_share),
             _rounded(reconciled_share(session, view.period)),
             usd_text(from_bills(session, view)),
+            usd_text(valued_from_bills(session, view)),
         ),
         requests=total.requests,
         cost_usd=usd_text(total.cost_pusd),

@@ -12,19 +12,25 @@ from typing import TYPE_CHECKING, Any, Final
 from app.analysis.residual_groups import grouped
 from app.core.money import usd_text
 from app.web import format as show
-from app.web.bill_words import ADVICE, KIND_LABELS, day_text, state_of, why
+from app.web.bill_words import ADVICE, KIND_LABELS, counted, day_text, state_of, why
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from fractions import Fraction
 
     from app.analysis.bill_cells import Cell, CellKey
-    from app.analysis.reconciliation import Reconciliation
+    from app.analysis.reconciliation import Provider, Reconciliation
     from app.analysis.residual_groups import ResidualGroup
     from app.analysis.residuals import Residual
 
 SCHEMA: Final = "halve.reconcile/1"
 SHOWN: Final = 25
+VALUED: Final = "usage at the price book's rates"
+PARTLY: Final = "charged, in part usage at the price book's rates"
+_BASIS_WORDS: Final = {
+    VALUED: "  (usage only, at the price book's rates)",
+    PARTLY: "  (in part usage without a cost yet, at the price book's rates)",
+}
 _MILLIONTH: Final = Decimal("0.000001")
 
 
@@ -32,7 +38,9 @@ def document(result: Reconciliation | None) -> dict[str, Any]:
     """Plain values; without a bill every sum is null and the lists are empty."""
     if result is None:
         empty: dict[str, Any] = dict.fromkeys(("bill_usd", "logged_usd", "difference_usd", "reconciled_share"))
-        lists: dict[str, Any] = {name: [] for name in ("providers", "residuals", "cells", "not_compared")}
+        lists: dict[str, Any] = {
+            name: [] for name in ("providers", "residuals", "cells", "cost_not_on_bill", "not_compared")
+        }
         return {"schema": SCHEMA, "currency": "USD", **empty, "by_kind": {}, **lists}
     return {
         "schema": SCHEMA,
@@ -50,17 +58,27 @@ def document(result: Reconciliation | None) -> dict[str, Any]:
                 "bill_usd": usd_text(item.bill_pusd),
                 "logged_usd": usd_text(item.logged_pusd),
                 "reconciled_share": _share(item.share),
-                "bill_is": "usage at the price book's rates" if item.valued else "charged",
+                "bill_is": _basis(item, result),
             }
             for item in result.providers
         ],
         "residuals": [_group(group, result) for group in grouped(result.residuals)],
         "cells": [_cell(cell) for cell in result.cells],
+        "cost_not_on_bill": [
+            {**_place(cell.key), "counted": counted(cell), "bill_usd": None} for cell in result.awaited
+        ],
         "not_compared": [
             {"what": item.what, "name": item.name, "usd": usd_text(item.pusd), "native": item.native}
             for item in result.asides
         ],
     }
+
+
+def _basis(provider: Provider, result: Reconciliation) -> str:
+    if not provider.valued:
+        return "charged"
+    mine = [cell for cell in result.cells if cell.key.provider == provider.provider]
+    return PARTLY if any(cell.bill_tiers for cell in mine) else VALUED
 
 
 def _share(share: float | None) -> float | None:
@@ -151,7 +169,7 @@ def text(made: Mapping[str, Any]) -> str:
         "",
     ]
     for item in made["providers"]:
-        valued = "" if item["bill_is"] == "charged" else "  (usage only, at the price book's rates)"
+        valued = _BASIS_WORDS.get(item["bill_is"], "")
         lines.append(
             f"{_clean(item['provider']):<14}{item['first_day']} to {item['last_day']}  "
             f"bill {show.money(item['bill_usd']):>12}  logged {show.money(item['logged_usd']):>12}  "
@@ -161,6 +179,13 @@ def text(made: Mapping[str, Any]) -> str:
         lines += ["", "The difference is made of"]
         lines += [f"  {KIND_LABELS[kind]:<16}{show.money(amount):>14}" for kind, amount in made["by_kind"].items()]
     lines += _group_lines(made["residuals"])
+    if made["cost_not_on_bill"]:
+        lines += ["", "Cost not on the bill yet, and no price: in no sum"]
+        for item in made["cost_not_on_bill"][:SHOWN]:
+            what = " ".join(_clean(item[name]) for name in ("provider", "account", "model") if item[name])
+            lines.append(f"  {item['day']}  {what}: {item['counted']}  n/a")
+        if len(made["cost_not_on_bill"]) > SHOWN:
+            lines.append(f"  and {len(made['cost_not_on_bill']) - SHOWN} more; `--json` has all of them")
     if made["not_compared"]:
         lines += ["", "Not compared"]
         lines += [

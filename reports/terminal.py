@@ -62,6 +62,15 @@ def render(made: AnalysisDocument, *, width: int = 80, colour: bool = False) -> 
     return "\n".join(line.rstrip() for line in file.getvalue().splitlines()) + "\n"
 
 
+def _from_bills(made: AnalysisDocument) -> list[str]:
+    """What stands on bills alone, and what of it no bill charges yet."""
+    said = (
+        (made.coverage.from_bills_usd, "from bills alone"),
+        (made.coverage.from_bills_valued_usd, "of that not on the bill yet, at the price book's rates"),
+    )
+    return [f"{money(amount)} {words}" for amount, words in said if amount is not None]
+
+
 def _head(console: Console, made: AnalysisDocument) -> None:
     window = made.window
     if window.from_ is None or window.to is None:
@@ -76,8 +85,7 @@ def _head(console: Console, made: AnalysisDocument) -> None:
         parts.append(f"{_share(made.coverage.priced_share)} of tokens priced")
     if made.coverage.untagged_share:
         parts.append(f"{_share(made.coverage.untagged_share)} untagged")
-    if made.coverage.from_bills_usd is not None:
-        parts.append(f"{money(made.coverage.from_bills_usd)} from bills alone")
+    parts += _from_bills(made)
     if made.coverage.reconciled_share is not None:
         parts.append(f"{_share(made.coverage.reconciled_share)} of the bill reconciled")
     if made.rejected:

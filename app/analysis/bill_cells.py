@@ -23,6 +23,7 @@ ALL_TOKENS: Final = "tokens"
 OTHER: Final = "other"
 CHARGES: Final = ("credit", "refund", "fee", "tax")
 _UNKNOWN: Final = "unassigned"
+_USUAL_TIERS: Final = ("default", "standard", "auto")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -47,6 +48,10 @@ class Cell:
         logged_pusd: what the requests cost at the price book; 0 where none was logged.
         unpriced_quantity: of the logged quantity the part without a price.
         names: the models as the requests name them, for links.
+        awaited: whether usage on the bill has neither a cost there nor a price: its cost is not on the bill yet.
+        units: of OTHER, what the bill counts by class (searches, calls); they are no tokens.
+        logged_tiers: (service tier, whether batch) of the requests -> tokens with a price and what they cost.
+        bill_tiers: those of the bill's cost lines.
     """
 
     key: CellKey
@@ -57,12 +62,21 @@ class Cell:
     unpriced_quantity: int = 0
     valued: bool = False
     names: set[str] = field(default_factory=set)
+    awaited: bool = False
+    units: dict[str, int] = field(default_factory=dict)
+    logged_tiers: dict[tuple[str, bool], tuple[int, int]] = field(default_factory=dict)
+    bill_tiers: set[tuple[str, bool]] = field(default_factory=set)
 
     @property
     def known_logged_pusd(self) -> int | None:
         """What the logged tokens cost; None where tokens were logged and none of them has a price."""
         nothing_priced = bool(self.logged_quantity) and self.unpriced_quantity == self.logged_quantity
         return None if nothing_priced and not self.logged_pusd else self.logged_pusd
+
+    @property
+    def mixed_rates(self) -> bool:
+        """Whether the requests' rate is a mean of several tiers' rates, so that no one price row stands behind it."""
+        return len({Fraction(cost, tokens) for tokens, cost in self.logged_tiers.values() if tokens}) > 1
 
     @property
     def difference(self) -> int | None:
@@ -129,7 +143,6 @@ def cells_of(bill: list[dict[str, Any]], logged: list[dict[str, Any]], levels: L
     def cell(key: CellKey) -> Cell:
         return cells.setdefault(key, Cell(key))
 
-    charged = {(line["provider"], line["at_us"]) for line in bill if line["has_cost"] and line["kind"] == "usage"}
     counted = {(line["provider"], line["at_us"]) for line in bill if not line["has_cost"]}
     for line in bill:
         place = (line["provider"], line["at_us"])
@@ -141,27 +154,35 @@ def cells_of(bill: list[dict[str, Any]], logged: list[dict[str, Any]], levels: L
         found = cell(key)
         if line["has_cost"]:
             _charge(found, line["cost_pusd"])
-        elif place not in charged:
-            found.valued = True
+            found.bill_tiers.add(_tier(line))
+        elif not line["cost_elsewhere"]:
+            found.valued = found.valued or line["value_pusd"] is not None
+            found.awaited = found.awaited or line["value_pusd"] is None
             _charge(found, line["value_pusd"])
         if line["quantity"] is not None and (not line["has_cost"] or place not in counted):
-            found.bill_quantity = (found.bill_quantity or 0) + line["quantity"]
+            if key.usage_class == OTHER:
+                found.units[line["class"]] = found.units.get(line["class"], 0) + line["quantity"]
+            else:
+                found.bill_quantity = (found.bill_quantity or 0) + line["quantity"]
     for row in logged:
         _add_logged(cell, row, levels)
     for found in cells.values():
-        _complete(found, charged=(found.key.provider, found.key.at_us) in charged)
+        _complete(found)
     return cells
 
 
-def _complete(cell: Cell, *, charged: bool) -> None:
-    """What no amount means: nothing was charged; but a usage report's quantity is worth what the logs' own costs."""
+def _complete(cell: Cell) -> None:
+    """What no amount means: nothing was charged where nothing is counted; a quantity without cost or price is worth
+    what the logs' own costs, else unknown.
+    """
     if cell.bill_pusd is not None:
         return
-    if charged or not cell.bill_quantity:
-        cell.bill_pusd = 0
+    if not cell.bill_quantity:
+        cell.bill_pusd = None if cell.awaited else 0
         return
     priced = (cell.logged_quantity or 0) - cell.unpriced_quantity
-    if priced > 0:
+    if priced > 0 and cell.awaited:
+        cell.valued = True
         cell.bill_pusd = round(Fraction(cell.bill_quantity * cell.logged_pusd, priced))
 
 
@@ -183,6 +204,15 @@ def _add_logged(cell: Any, row: Mapping[str, Any], levels: Levels) -> None:
             found.unpriced_quantity += tokens
         else:
             found.logged_pusd += int(cost)
+            tier = _tier(row)
+            before = found.logged_tiers.get(tier, (0, 0))
+            found.logged_tiers[tier] = (before[0] + tokens, before[1] + int(cost))
     if row["other_pusd"]:
         found = cell(levels.key(row["at_us"], row["provider"], account, None, OTHER))
         found.logged_pusd += int(row["other_pusd"])
+
+
+def _tier(row: Mapping[str, Any]) -> tuple[str, bool]:
+    """(service tier, whether batch) of a line of either side; a tier that is not said is the usual one."""
+    tier = row["service_tier"] or _UNKNOWN
+    return (_UNKNOWN if tier in _USUAL_TIERS else tier), str(row["is_batch"]).lower() == "true"

@@ -35,8 +35,8 @@ _DEFAULT_WRITE: Final = {"openai": "tok_cache_write_30m", "azure": "tok_cache_wr
 def bill_facts(lines: Iterable[BillLine], logged: Iterable[Logged]) -> pl.DataFrame:
     """The columns of `bill_facts` for every day of an account that only a bill knows.
 
-    A day's dollars come from its cost lines; where it has none, from its usage at the price book's rates. Its tokens
-    come from usage reports; where it has none, from its cost lines.
+    A day's dollars come from its cost lines and, of classes whose cost none says, from its usage at the price book's
+    rates. Its tokens come from usage reports; where it has none, from its cost lines.
     """
     counting = [line for line in lines if line.doubled_by is None and line.kind != "other"]
     taken = _Unlogged(counting, logged)
@@ -48,7 +48,7 @@ def bill_facts(lines: Iterable[BillLine], logged: Iterable[Logged]) -> pl.DataFr
     for line in kept:
         key = _key(line)
         counts = not (line.has_cost and with_usage.has(line))
-        charges = line.has_cost or not with_cost.has(line)
+        charges = line.has_cost or not (line.cost_elsewhere and with_cost.has(line))
         _add(rows[key], line, counts=counts, charges=charges)
         if charges:
             states[key].add("priced" if line.amount_pusd is not None else "unpriced")

@@ -16,3 +16,10 @@ def from_bills(session: Session, view: View) -> int | None:
     scope = spend_scope(session, view, "feature")
     rows = session.rows("spend.from_bills", {"facts": scope.relation}, **scope.range)
     return None if rows[0][0] is None else int(rows[0][0])
+
+
+def valued_from_bills(session: Session, view: View) -> int | None:
+    """The part of `from_bills` whose cost is not on a bill yet: its usage at the price book's rates; None for none."""
+    scope = spend_scope(session, view, "feature")
+    rows = session.rows("spend.from_bills", {"facts": scope.relation}, **scope.range)
+    return int(rows[0][1]) if rows[0][1] else None

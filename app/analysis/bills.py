@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
+from app.analysis.bill_costs import with_costs_elsewhere
 from app.analysis.bill_facts import bill_facts
 from app.core.hashing import hash64
 from app.core.money import pico
@@ -45,6 +46,7 @@ _LINE_SCHEMA: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
     "price_row": pl.String,
     "has_cost": pl.Boolean,
     "doubled_by": pl.String,
+    "cost_elsewhere": pl.Boolean,
 }
 
 
@@ -54,6 +56,7 @@ class BillLine:
 
     `cost_pusd` is None where the report says no cost, or in a currency without a rate; `value_pusd` is the quantity of
     a line without a cost at the price book's rate, None where that has none. A line with `doubled_by` does not count.
+    `cost_elsewhere`: a cost line of the bill says what a line without a cost costs.
     """
 
     at_us: int
@@ -76,6 +79,7 @@ class BillLine:
     value_pusd: int | None = None
     price_row: str | None = None
     doubled_by: str | None = None
+    cost_elsewhere: bool = False
 
     @property
     def amount_pusd(self) -> int | None:
@@ -95,7 +99,7 @@ def settle(session: Session, book: PriceBook) -> bool:
     if session.rows("billed.state") == [(made_of,)]:
         return False
     session.execute("billed.set_state", made_of=made_of)
-    lines = _priced(_undoubled(_read(session, book)), book)
+    lines = with_costs_elsewhere(_priced(_undoubled(_read(session, book)), book))
     made = pl.DataFrame([_row(line) for line in lines], schema=_LINE_SCHEMA, orient="row")
     _replace(session, "billed.clear_lines", "billed.insert_lines", made)
     before = session.frame("billed.facts")

@@ -67,7 +67,7 @@ def _by_account(lines: pl.DataFrame, logged: pl.DataFrame) -> list[str]:
 
 
 def _placed(lines: pl.DataFrame, logged: pl.DataFrame, apart: list[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Both sides with the keys of their cells: bill (amount, quantity, charged), requests (pusd, tokens, unpriced)."""
+    """Both sides with the keys of their cells: bill (amount, quantity, valued), requests (pusd, tokens, unpriced)."""
     who = pl.when(pl.col("provider").is_in(apart)).then(pl.col("account").fill_null("")).otherwise(pl.lit(""))
     groups = {name: group_of(name) for name in lines["class"].unique()}
     bill = lines.with_columns(who=who, group=pl.col("class").replace_strict(groups, return_dtype=pl.String))
@@ -77,14 +77,12 @@ def _placed(lines: pl.DataFrame, logged: pl.DataFrame, apart: list[str]) -> tupl
     whole = bill.filter(pl.col("group") == ALL_TOKENS).select(*_PLACE, "what").unique().with_columns(whole=True)
     bill = _with_class(bill, whole)
     place = ["provider", "at_us"]
-    charged = bill.filter("has_cost").select(place).unique().with_columns(charged=True)
     counted = bill.filter(pl.col("has_cost").not_()).select(place).unique().with_columns(counted=True)
     bill = (
-        bill.join(charged, on=place, how="left")
-        .join(counted, on=place, how="left")
-        .with_columns(pl.col("charged", "counted").fill_null(value=False))
+        bill.join(counted, on=place, how="left")
+        .with_columns(pl.col("counted").fill_null(value=False), valued=~pl.col("has_cost") & ~pl.col("cost_elsewhere"))
         .with_columns(
-            amount=pl.when("has_cost").then("cost_pusd").when(pl.col("charged").not_()).then("value_pusd"),
+            amount=pl.when("has_cost").then("cost_pusd").when("valued").then("value_pusd"),
             counts=pl.when(pl.col("has_cost").not_() | pl.col("counted").not_()).then("quantity"),
         )
     )
@@ -130,21 +128,25 @@ def _share(bill: pl.DataFrame, rows: pl.DataFrame) -> float | None:
     known = pl.col("amount").is_not_null().any()
     cells = bill.group_by(_KEY).agg(
         amount=pl.when(known).then(pl.col("amount").sum()),
-        quantity=pl.col("counts").sum(),
-        charged=pl.col("charged").any(),
+        quantity=pl.when(pl.col("group") != OTHER).then("counts").sum(),
+        valued=pl.col("valued").any(),
     )
     logged = rows.group_by(_KEY).agg(pl.col("pusd", "tokens", "unpriced").sum())
     both = cells.join(logged, on=_KEY, how="left").with_columns(pl.col("pusd", "tokens", "unpriced").fill_null(0))
     priced = pl.col("tokens") - pl.col("unpriced")
     # What no amount means: see `bill_cells`.
     valued = (
-        pl.when(pl.col("charged") | (pl.col("quantity") == 0))
+        pl.when(pl.col("quantity") == 0)
         .then(0.0)
-        .when(priced > 0)
+        .when(pl.col("valued"), priced > 0)
         .then(pl.col("quantity").cast(pl.Float64) * pl.col("pusd") / priced)
     )
     amount = pl.coalesce(pl.col("amount").cast(pl.Float64), valued)
-    sums = both.select(
-        whole=amount.clip(0).sum(), matched=pl.min_horizontal(amount, pl.col("pusd").cast(pl.Float64)).clip(0).sum()
-    ).row(0)
+    sums = (
+        both.filter(amount.is_not_null())
+        .select(
+            whole=amount.clip(0).sum(), matched=pl.min_horizontal(amount, pl.col("pusd").cast(pl.Float64)).clip(0).sum()
+        )
+        .row(0)
+    )
     return sums[1] / sums[0] if sums[0] else None

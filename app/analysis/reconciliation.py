@@ -7,6 +7,7 @@ same account, model, class and day stand: sum of min(bill, requests) over cells,
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -102,6 +103,16 @@ class Reconciliation:
     evidence: dict[tuple[int, str, str], tuple[BillEvidence, ...]]
     price_rows: dict[tuple[int, str, str], str]
     unknown_cells: int
+
+    def cell(self, key: CellKey) -> Cell | None:
+        """The cell of a key."""
+        place = bisect_left(self.cells, key, key=lambda cell: cell.key)
+        return self.cells[place] if place < len(self.cells) and self.cells[place].key == key else None
+
+    @property
+    def awaited(self) -> tuple[Cell, ...]:
+        """Cells with usage on the bill of which it says no cost yet and that has no price, the latest first."""
+        return tuple(sorted((cell for cell in self.cells if cell.awaited), key=lambda cell: cell.key, reverse=True))
 
     @property
     def bill_pusd(self) -> int:

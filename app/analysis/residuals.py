@@ -21,6 +21,7 @@ Kind = Literal[
     "not logged",
     "mis-dated",
     "price",
+    "tier mix",
     "unpriced class",
     "double",
     "class split",
@@ -33,6 +34,7 @@ KINDS: Final[tuple[Kind, ...]] = (
     "not logged",
     "mis-dated",
     "price",
+    "tier mix",
     "unpriced class",
     "double",
     "class split",
@@ -143,8 +145,23 @@ def _price_and_unpriced(cell: Cell) -> list[Residual]:
         quantity = min(cell.unpriced_quantity, billed)
         found.append(Residual(cell.key, "unpriced class", round(quantity * rate), quantity))
     if logged > cell.unpriced_quantity and abs(paid - rate) > RATE_TOLERANCE * max(rate, paid):
-        found.append(Residual(cell.key, "price", round(billed * (paid - rate)), billed, rates=(paid, rate)))
+        found.append(
+            Residual(cell.key, _rate_kind(cell, paid), round(billed * (paid - rate)), billed, rates=(paid, rate))
+        )
     return found
+
+
+def _rate_kind(cell: Cell, paid: Fraction) -> Kind:
+    """Why two rates differ: the tiers are mixed otherwise (several on either side, and the bill's rate is within those
+    of the requests, or the bill itself has several), or the price is another.
+    """
+    rates = [Fraction(cost, tokens) for tokens, cost in cell.logged_tiers.values() if tokens]
+    if not rates:
+        return "price"
+    within = min(rates) * (1 - RATE_TOLERANCE) <= paid <= max(rates) * (1 + RATE_TOLERANCE)
+    if (cell.mixed_rates and within) or (len(cell.bill_tiers) > 1 and cell.bill_tiers != cell.logged_tiers.keys()):
+        return "tier mix"
+    return "price"
 
 
 def _named_volume(opened: list[_Open], doubles: Mapping[CellKey, Doubles]) -> list[Residual]:

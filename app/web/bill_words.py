@@ -34,6 +34,7 @@ KIND_LABELS: Final[Mapping[Kind, str]] = {
     "not logged": "Not logged",
     "mis-dated": "Mis-dated",
     "price": "Price",
+    "tier mix": "Tier mix",
     "unpriced class": "Unpriced class",
     "double": "Logged twice",
     "class split": "Class split",
@@ -46,6 +47,7 @@ ADVICE: Final[Mapping[Kind, str]] = {
     "not logged": "Find the application or key that calls this model and does not log, and read its logs too.",
     "mis-dated": "Nothing is missing: one side cuts days elsewhere. Compare a longer period, or log times in UTC.",
     "price": "Enter the rate of your contract in the price file (HALVE_PRICES), or ask the provider about its rate.",
+    "tier mix": "Log the service tier of each call (batch, flex, priority) as the provider says it; no rate is wrong.",
     "unpriced class": "Give this model or class a rate in the price file (HALVE_PRICES), then price requests again.",
     "double": "Read these calls from one of the two sources only, or give both the provider's response id.",
     "class split": "The log counts tokens in another class than the bill: log the provider's own usage object.",
@@ -54,6 +56,19 @@ ADVICE: Final[Mapping[Kind, str]] = {
     "rounding": "Nothing to do: a bill rounds its lines.",
     "unknown": "Read the provider's usage report too: it has the quantities that tell volume and price apart.",
 }
+
+
+NO_COST_YET: Final = "what has no cost on the bill yet stands at the price book's rates"
+_UNITS: Final[Mapping[str, str]] = {"web_search": "web search", "request": "request"}
+
+
+def counted(cell: Cell) -> str:
+    """What the bill counts in a cell, in its own units: `12 web searches`, `5,000 tokens`."""
+    found = [show.plural(cell.bill_quantity, "token")] if cell.bill_quantity else []
+    for name, quantity in sorted(cell.units.items()):
+        unit = _UNITS.get(name, "unit")
+        found.append(f"{show.count(quantity)} {unit}{'' if quantity == 1 else 'es' if unit.endswith('ch') else 's'}")
+    return " and ".join(found) or "Usage"
 
 
 def day_text(at_us: int) -> str:
@@ -92,6 +107,12 @@ def why(group: ResidualGroup, result: Reconciliation) -> str:
         named = f" by price row {row}" if row else ""
         several = f" of {CLASS_LABELS[item.key.usage_class].lower()}" if len(group.items) > 1 else ""
         return f"{tokens} are billed at {billed} a million{several}, and priced at {ours}{named}."
+    if group.kind == "tier mix" and item.rates is not None:
+        billed, ours = (show.rate(round(rate)) for rate in item.rates)
+        return (
+            f"{tokens} are of several tiers: the bill comes to {billed} a million, the requests to {ours}, and only "
+            "the mix of tiers differs."
+        )
     if group.kind == "mis-dated" and item.other_day_us is not None:
         more = (item.quantity or item.amount_pusd) > 0
         where = "more on the bill than logged" if more else "more logged than on the bill"
@@ -106,7 +127,10 @@ def why(group: ResidualGroup, result: Reconciliation) -> str:
     if group.kind == "unpriced class":
         return f"{tokens or 'Tokens'} are logged and have no price."
     if group.kind == "not logged":
-        return f"{tokens or 'A charge'} on the bill, for which no request was logged."
+        cells = [cell for one in group.items if (cell := result.cell(one.key)) is not None]
+        units = counted(cells[0]) if cells and cells[0].units else "A charge"
+        valued = f"; {NO_COST_YET}" if any(cell.valued for cell in cells) else ""
+        return f"{tokens or units} on the bill, for which no request was logged{valued}."
     if group.kind == "not on the bill":
         return f"{tokens or 'A charge'} logged that the bill does not have."
     if group.kind == "credit or fee":

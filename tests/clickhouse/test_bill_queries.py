@@ -112,7 +112,7 @@ INSERT INTO bill_lines SELECT
     model,
     class, kind, service_tier, is_batch, currency, quantity, requests, cost,
     CASE WHEN cost IS NOT NULL THEN line * 1000 END, CASE WHEN cost IS NULL THEN line END, NULL, cost IS NOT NULL,
-    CASE WHEN source = 'two' THEN 'one' END
+    CASE WHEN source = 'two' THEN 'one' END, cost IS NULL AND line % 2 = 0
 FROM billed
 """
 COPIED = ("requests", "attribution", "sources", "billed", "bill_lines")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from app.analysis import coverage as covered
 from app.analysis import spend
-from app.analysis.bill_share import from_bills
+from app.analysis.bill_share import from_bills, valued_from_bills
 from app.analysis.comparison import DAY_US, comparable
 from app.analysis.movers import movers
 from app.analysis.reconciled_share import reconciled_share
@@ -272,6 +272,10 @@ def _bill_gaps(context: Context) -> tuple[Gap, ...]:
     if billed is not None:
         text = "Spend of days and accounts of which there is a bill and no request; it is marked unassigned."
         gaps.append(Gap("From the bill", show.money(billed), text, context.url("/reconciliation")))
+    valued = valued_from_bills(context.session, context.view)
+    if valued is not None:
+        text = "Usage on a bill that does not say its cost yet, at the price book's rates."
+        gaps.append(Gap("Not on the bill yet", show.money(valued), text, context.url("/reconciliation")))
     return tuple(gaps)
 
 

@@ -1,5 +1,5 @@
 -- What was logged by UTC day (at_us, noon), provider, account, model and whether it has a price, for [from_us, to_us):
--- at_us, provider, account, model_id ('unassigned' where unknown), billing, requests, then tokens and cost of the classes
+-- at_us, provider, account, model_id, service_tier, is_batch ('unassigned' where unknown), billing, requests, then tokens and cost of the classes
 -- input, cache_read, cache_write, output, and the cost of everything else. A cost is NULL where nothing of it has a price.
 -- Calls that were not billed (answers of a cache of one's own) and days that only a bill knows are left out.
 WITH billing_of AS (
@@ -7,7 +7,7 @@ WITH billing_of AS (
 )
 SELECT
     at_us - at_us % 86400000000 + 43200000000 AS at_us,
-    provider, account, model_id,
+    provider, account, model_id, service_tier, is_batch,
     coalesce(b.billing, 'unknown') AS billing,
     cost_state,
     cast(sum(requests) AS BIGINT) AS requests,
@@ -29,4 +29,5 @@ FROM spend_hour f
 LEFT JOIN billing_of b ON b.billed_source = f.source
 WHERE at_us >= $from_us AND at_us < $to_us AND assigned_by <> 'bill' AND cost_state <> 'not_billed'
 GROUP BY
-    at_us - at_us % 86400000000, provider, account, model_id, coalesce(b.billing, 'unknown'), cost_state
+    at_us - at_us % 86400000000, provider, account, model_id, service_tier, is_batch, coalesce(b.billing, 'unknown'),
+    cost_state
