@@ -22,7 +22,7 @@ from app.control.database import migrate, open_control
 from app.core.errors import UnavailableError, UsageError
 from app.main.guarded_http import guarded_client
 from app.main.refresh import attribute_and_sum, now_us
-from app.main.runtime import load_book, opened
+from app.main.runtime import demand_store, load_book, opened
 from app.main.store import service_client
 from ingest.connectors.outbound import guard
 from ingest.connectors.secret_reference import read_secret
@@ -136,12 +136,14 @@ def with_times(order: batch.Order, *, at: str | None, needed_by: str | None, now
 
 def listed(settings: Settings) -> list[dict[str, Any]]:
     """Every job, newest first."""
+    demand_store(settings)
     with _desk(settings) as desk:
         return [document(desk, job.id) for job in control_batches.jobs(desk.control)]
 
 
 def shown(settings: Settings, job_id: str) -> dict[str, Any]:
     """One job with its parts."""
+    demand_store(settings)
     with _desk(settings) as desk:
         view = batch.view(desk.control, desk.folder, job_id)
         return {**document(desk, job_id), "parts": [asdict(part) for part in view.parts]}
@@ -149,6 +151,7 @@ def shown(settings: Settings, job_id: str) -> dict[str, Any]:
 
 def cancelled(settings: Settings, job_id: str) -> dict[str, Any]:
     """Ask for a job to stop."""
+    demand_store(settings)
     with _desk(settings) as desk:
         batch.cancel(desk, job_id)
         return document(desk, job_id)
@@ -160,6 +163,7 @@ def results(settings: Settings, job_id: str, *, wait: bool) -> Path:
     Raises:
         ConflictError: it is not settled yet. NotFoundError: no such job.
     """
+    demand_store(settings)
     with _desk(settings) as desk:
         while wait and control_batches.job(desk.control, job_id).state != "settled":
             if not _served(settings):
@@ -170,6 +174,7 @@ def results(settings: Settings, job_id: str, *, wait: bool) -> Path:
 
 def advanced(settings: Settings) -> dict[str, Any]:
     """One step of everything that is due, by hand."""
+    demand_store(settings)
     with _desk(settings) as desk:
         return _step(desk, settings)
 

@@ -10,7 +10,7 @@ from app.control import budgets as kept
 from app.core.errors import UnavailableError
 from app.main import reporting
 from app.main.refresh import now_us
-from app.main.runtime import opened, opened_control
+from app.main.runtime import demand_store, opened, opened_control
 from app.main.store import service_client
 from app.web.commands import BudgetDesk
 from reports import alerts, post
@@ -138,6 +138,7 @@ def command_remove(settings: Settings, name: str) -> None:
     Raises:
         NotFoundError: no budget of that name stands.
     """
+    demand_store(settings)
     with opened_control(settings) as control:
         kept.remove(control, kept.named(control, name).id, now_us())
 
@@ -148,6 +149,7 @@ def command_list(settings: Settings) -> list[dict[str, Any]]:
     Raises:
         UnavailableError: the service refused.
     """
+    demand_store(settings)
     with service_client(settings) as client:
         if client is not None:
             answer = client.get("/budgets")

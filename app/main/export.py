@@ -13,7 +13,7 @@ from app.analysis import focus
 from app.analysis.charges import Span, Wanted, charges, request_rows, spans
 from app.core.errors import UnavailableError, UsageError
 from app.main.repricing import span_of
-from app.main.runtime import Runtime, opened
+from app.main.runtime import Runtime, demand_store, opened
 from app.main.service_calls import refusal
 from app.main.store import service_client
 from app.warehouse import ledger
@@ -79,6 +79,7 @@ def export(wish: ExportWish, settings: Settings, out: Path | None) -> tuple[Path
     Raises:
         UsageError: the file's folder does not exist. NotFoundError: there is no such version of the costs.
     """
+    demand_store(settings)
     path = out or Path(f"{NAMES[wish.kind]}{wish.suffix}")
     if not path.parent.is_dir():
         raise UsageError(f"There is no folder {path.parent} to write {path.name} into. Make it, or name another file.")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from app.control import api_keys
 from app.core.errors import UsageError
 from app.main.refresh import now_us
-from app.main.runtime import opened_control
+from app.main.runtime import demand_store, opened_control
 from ingest.push.journal import check_source
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ def create(settings: Settings, name: str, scope: Scope, source: str | None = Non
 
 def listed(settings: Settings) -> list[dict[str, Any]]:
     """Every key ever made, without its text."""
+    demand_store(settings)
     with opened_control(settings) as control:
         return [asdict(key) for key in api_keys.all_keys(control)]
 
@@ -48,5 +49,6 @@ def revoke(settings: Settings, name: str) -> None:
     Raises:
         NotFoundError: no living key has this name.
     """
+    demand_store(settings)
     with opened_control(settings) as control:
         api_keys.revoke(control, name, now_us())

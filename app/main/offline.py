@@ -10,7 +10,7 @@ from app.core.errors import InputError
 from app.core.usage import tokens_in
 from app.core.view import View
 from app.main.refresh import analyse_window, attribute_and_sum
-from app.main.runtime import load_book, opened, scratch
+from app.main.runtime import demand_store, load_book, opened, scratch
 from app.main.store import alone
 from app.pricing.show import show
 from app.replay.trace import TraceCall, replay_trace
@@ -46,6 +46,7 @@ def analyze(
 ) -> AnalysisDocument:
     """Spend and plan of logs, or of the data folder where no path is given."""
     if not paths:
+        demand_store(settings)
         alone(settings, "Its pages show the same, and `halve plan` prints its plan; or stop it and repeat the command.")
         with opened(settings) as runtime:
             attribute_and_sum(runtime, settings.zone)

@@ -8,7 +8,7 @@ from app.analysis import overlap
 from app.control import overlaps as kept
 from app.core.errors import NotFoundError, UnavailableError
 from app.main.refresh import now_us
-from app.main.runtime import opened
+from app.main.runtime import demand_store, opened
 from app.main.store import service_client
 
 if TYPE_CHECKING:
@@ -65,6 +65,7 @@ def command_primary(settings: Settings, name: str) -> list[str]:
     Raises:
         NotFoundError: no source tells of its calls. UnavailableError: the service refused.
     """
+    demand_store(settings)
     with service_client(settings) as client:
         if client is not None:
             answer = client.post("/sources/primary", data={"name": name})
@@ -81,6 +82,7 @@ def command_separate(settings: Settings, one: str, other: str) -> None:
     Raises:
         NotFoundError: the two were not found to tell of the same calls. UnavailableError: the service refused.
     """
+    demand_store(settings)
     with service_client(settings) as client:
         if client is not None:
             answer = client.post("/sources/separate", data={"one": one, "other": other})

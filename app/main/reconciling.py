@@ -10,7 +10,7 @@ from app.core.errors import InputError, UnavailableError
 from app.core.view import period as named_period
 from app.main.offline import nothing_read
 from app.main.refresh import attribute_and_sum, now_us
-from app.main.runtime import opened, scratch
+from app.main.runtime import demand_store, opened, scratch
 from app.main.store import service_client
 from ingest.pipeline import ingest_paths
 from reports import reconciliation
@@ -52,6 +52,7 @@ def command(paths: Sequence[str], settings: Settings, *, period: str, exclude: S
                 raise InputError(nothing_read(paths, summary.problems))
             attribute_and_sum(runtime, settings.zone)
             return shown(runtime, settings.zone, period)
+    demand_store(settings)
     with service_client(settings) as client:
         if client is not None:
             answer = client.get("/reconciliation", params={"period": period})

@@ -8,7 +8,7 @@ from app.control import outbox
 from app.core.errors import UnavailableError
 from app.main.refresh import now_us
 from app.main.reporting import NO_SERVER, document, office, origin
-from app.main.runtime import opened
+from app.main.runtime import demand_store, opened
 from app.main.store import service_client
 from reports import archive, email, plain, post, weeks
 
@@ -73,6 +73,7 @@ def command_show(settings: Settings, *, week: str, form: str) -> bytes:
     Raises:
         UnavailableError: the service refused.
     """
+    demand_store(settings)
     with service_client(settings) as client:
         if client is not None:
             answer = client.get("/report", params={"week": week, "form": form})
@@ -89,6 +90,7 @@ def command_send(settings: Settings, *, week: str, to: str) -> str:
     Raises:
         UnavailableError: the service refused, or the mail server did not take the mail.
     """
+    demand_store(settings)
     with service_client(settings) as client:
         if client is not None:
             answer = client.post("/report/send", data={"week": week, "to": to}, timeout=SEND_TIME_OUT_S)

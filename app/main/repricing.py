@@ -15,7 +15,7 @@ from app.control import schedules
 from app.core.errors import ConflictError, NotFoundError, UsageError
 from app.core.view import period
 from app.main.refresh import now_us
-from app.main.runtime import load_book, opened
+from app.main.runtime import demand_store, load_book, opened
 from app.main.service_calls import asked
 from app.main.store import service_client
 from app.warehouse import ledger, reprice
@@ -54,6 +54,7 @@ class Wish:
 
 def preview(wish: Wish, settings: Settings) -> dict[str, Any]:
     """What a re-pricing or a rollback would change; nothing is kept."""
+    demand_store(settings)
     with service_client(settings) as client:
         if client is not None:
             return _asked(client, "preview", wish)
@@ -69,6 +70,7 @@ def apply(
     Raises:
         ConflictError: another version is under way, or there is nothing to go on with in this way.
     """
+    demand_store(settings)
     with service_client(settings) as client:
         if client is not None:
             while not (done := _asked(client, "apply", wish))["finished"]:
@@ -82,6 +84,7 @@ def apply(
 
 def listed(settings: Settings) -> list[dict[str, Any]]:
     """Every version, the newest first."""
+    demand_store(settings)
     with service_client(settings) as client:
         if client is not None:
             found: list[dict[str, Any]] = asked(client, "GET", "/ledger/versions")
@@ -98,6 +101,7 @@ def all_versions(runtime: Runtime) -> list[dict[str, Any]]:
 
 def shown(settings: Settings, version: int) -> dict[str, Any]:
     """One version with what it changed by day and model."""
+    demand_store(settings)
     with service_client(settings) as client:
         if client is not None:
             found: dict[str, Any] = asked(client, "GET", f"/ledger/versions/{version}")

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy.exc import OperationalError
 
+from app.control.database import FILE_NAME as CONTROL
 from app.control.database import migrate as migrate_control
 from app.control.database import open_control
-from app.core.errors import UnavailableError
+from app.core.errors import NotFoundError, UnavailableError
 from app.pricing import imported
 from app.pricing.book import PriceBook
 from app.warehouse.migrate import migrate as migrate_warehouse
@@ -32,7 +33,10 @@ if TYPE_CHECKING:
 
 
 SCRATCH = "halve-"
+WAREHOUSE = "warehouse.duckdb"
 OWNER = "owner.pid"
+NEAR = ("store", "demo/store", "data")
+"""Where a store may lie under a folder that was named in its place: the demo's, and that of a project folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +99,28 @@ def opened_control(settings: Settings) -> Iterator[Engine]:
         ) from error
     finally:
         control.dispose()
+
+
+def demand_store(settings: Settings) -> None:
+    """Refuse a data folder without a store, for commands that only read or change what is there; nothing is made.
+
+    Raises:
+        NotFoundError: no store lies in it.
+    """
+    folder = settings.data_dir
+    if _holds_store(folder):
+        return
+    what = f"The data folder {folder} holds no store" if folder.is_dir() else f"There is no data folder {folder}"
+    near = next((folder / name for name in NEAR if _holds_store(folder / name)), None)
+    hint = "" if near is None else f" {near} holds one: name that."
+    raise NotFoundError(
+        f"{what}, so there is nothing to read; nothing was made.{hint} HALVE_DATA_DIR names the folder; "
+        "`halve ingest LOGS` or `halve serve` makes a store in it."
+    )
+
+
+def _holds_store(folder: Path) -> bool:
+    return any((folder / name).is_file() for name in (WAREHOUSE, CONTROL))
 
 
 def make_folder(folder: Path) -> None:

@@ -20,7 +20,7 @@ from app.analysis import token_checks
 from app.control import sources as control_sources
 from app.core.errors import NotFoundError, UnavailableError, UsageError
 from app.main.refresh import attribute_and_sum, now_us
-from app.main.runtime import make_folder, opened, opened_control
+from app.main.runtime import WAREHOUSE, demand_store, make_folder, opened, opened_control
 from app.plan import store as plan_store
 from app.plan.result import plan_document
 from app.replay.trace import ttl_from_text
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from ingest.pipeline import Progress
 
 SOCKET = "halve.sock"
-WAREHOUSE = "warehouse.duckdb"
 _PATIENCE_S = 10
 KEPT_FILES = ("warehouse.duckdb", "contents.duckdb", "control.sqlite3", "install.key", "attribution.yml")
 KEPT_FOLDERS = ("reports", "batches", "batch-files", "prices")
@@ -156,6 +155,7 @@ def stored_plan(settings: Settings) -> dict[str, Any]:
     Raises:
         NotFoundError: nothing was analysed yet.
     """
+    demand_store(settings)
     with service_client(settings) as client:
         if client is not None:
             answer = client.get("/plan")
@@ -211,6 +211,7 @@ def remove_source(settings: Settings, name: str) -> None:
     Raises:
         NotFoundError: no such source.
     """
+    demand_store(settings)
     with opened_control(settings) as control:
         control_sources.remove(control, name)
 
@@ -230,6 +231,7 @@ def source_kinds() -> list[dict[str, Any]]:
 
 def list_sources(settings: Settings) -> list[dict[str, Any]]:
     """Every configured source with its state."""
+    demand_store(settings)
     with opened_control(settings) as control:
         return [
             {
@@ -254,6 +256,7 @@ def set_billing(settings: Settings, name: str, billing: str) -> None:
     Raises:
         NotFoundError: no logs came from a source of that name.
     """
+    demand_store(settings)
     with service_client(settings) as client:
         if client is not None:
             answer = client.post("/billing", data={"source": name, "billing": billing})
@@ -275,10 +278,7 @@ def migrate(settings: Settings) -> str:
 
 def doctor(settings: Settings) -> list[dict[str, Any]]:
     """Checks of the data folder, each {name, ok, message}; those of token positions say more: `token_checks`."""
-    if not settings.data_dir.is_dir():
-        raise NotFoundError(
-            f"There is no data folder {settings.data_dir}. `halve ingest LOGS` or `halve serve` makes it."
-        )
+    demand_store(settings)
     alone(settings, "Stop it, check, start it again; its Sources page shows what it reads.")
     free = shutil.disk_usage(settings.data_dir).free
     checks = [_check("free disk", free > 1 << 30, f"{free / 2**30:.1f} GiB free under {settings.data_dir}")]
@@ -304,6 +304,7 @@ def backup(settings: Settings, to: Path) -> str:
     """
     if to.exists() and any(to.iterdir()):
         raise UsageError(f"{to} is not empty. Name a new folder, so that no older backup is overwritten.")
+    demand_store(settings)
     alone(settings, "Stop it, back up, start it again.")
     with opened(settings) as runtime:
         upkeep.checkpoint(runtime.warehouse)

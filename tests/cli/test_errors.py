@@ -220,6 +220,7 @@ def test_records_that_cannot_be_read_and_nothing_else_are_a_failure(tmp_path: Pa
     ],
 )
 def test_other_calls_that_cannot_be_done(tmp_path: Path, arguments: tuple[str, ...], code: int, phrase: str) -> None:
+    assert inside(tmp_path, "migrate").code == 0
     answer = inside(tmp_path, *arguments)
     answer.failed(code, phrase)
     assert "sk-plain-secret" not in answer.err
