@@ -17,8 +17,8 @@ from app.analysis import coverage as covered
 from app.analysis import overlap, spend
 from app.analysis.bill_share import from_bills, valued_from_bills
 from app.analysis.days import EVERYTHING, local_days
+from app.analysis.missing_prices import reasons, reasons_of
 from app.analysis.reconciled_share import reconciled_share
-from app.analysis.unreadable import unreadable
 from app.core.money import usd_text
 from app.core.usage import TOKEN_CLASSES
 from app.plan.result import plan_document
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from app.analysis.coverage import UnpricedModel
     from app.analysis.figures import Figures
+    from app.analysis.missing_prices import Reasons
     from app.core.view import View
     from app.plan.result import PlanResult
     from app.warehouse.store import Session
@@ -161,7 +162,7 @@ def build(
         cost_usd=usd_text(total.cost_pusd),
         paid_usd="0" if basis == "list-price value" else usd_text(total.paid_pusd),
         tokens=_tokens(total),
-        unpriced=_unpriced(cover.unpriced, unreadable(session, view)),
+        unpriced=_unpriced(cover.unpriced, reasons(session, view)),
         rejected=rejected,
         rejected_examples=tuple(rejected_examples[:MOST_EXAMPLES]),
         by_model=_rows(session, view, "model"),
@@ -209,7 +210,8 @@ def _per_request(figures: Figures) -> str | None:
     return usd_text(figures.cost_per_request_pusd)
 
 
-def _unpriced(models: tuple[UnpricedModel, ...], unread: Mapping[tuple[str, str], int]) -> Unpriced:
+def _unpriced(models: tuple[UnpricedModel, ...], known: Reasons) -> Unpriced:
+    why = [reasons_of(item, known) for item in models]
     return Unpriced(
         sum(item.requests for item in models),
         sum(item.tokens for item in models),
@@ -221,9 +223,10 @@ def _unpriced(models: tuple[UnpricedModel, ...], unread: Mapping[tuple[str, str]
                 "cost_state": item.cost_state,
                 "requests": item.requests,
                 "tokens": item.tokens,
-                "unreadable": unread.get((item.provider, item.model), 0) if item.cost_state == "unknown" else 0,
+                "unreadable": given.get("bad_number", 0),
+                "reasons": dict(given),
             }
-            for item in models
+            for item, given in zip(models, why, strict=True)
         ),
     )
 

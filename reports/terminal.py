@@ -16,6 +16,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from app.analysis.missing_prices import ADVICE, in_words, rate_helps
 from app.web.format import count, money, unit_money
 
 if TYPE_CHECKING:
@@ -153,26 +154,22 @@ def _unpriced(console: Console, made: AnalysisDocument) -> None:
         return
     table = _table("What has no price")
     table.add_column("model", overflow="ellipsis", no_wrap=True, ratio=1)
-    table.add_column("why", no_wrap=True)
+    table.add_column("why")
     table.add_column("requests", justify="right", no_wrap=True)
     table.add_column("tokens", justify="right", no_wrap=True)
     for item in made.unpriced.details[:_MOST_ROWS]:
         table.add_row(
             _plain(f"{item['provider']}/{item['model']}"),
-            _why_unpriced(item),
+            _plain(in_words(item["reasons"])),
             count(item["requests"]),
             count(item["tokens"]),
         )
     console.print(table)
-    if any(item["cost_state"] in ("unpriced", "partly") for item in made.unpriced.details):
+    if any(rate_helps(item["reasons"]) for item in made.unpriced.details):
         _say(console, "Give a rate with --prices FILE; until then these tokens are no dollars at all.")
-
-
-def _why_unpriced(item: Mapping[str, Any]) -> str:
-    if item["cost_state"] == "unknown" and item["unreadable"]:
-        return "a count is unreadable" if item["unreadable"] == item["requests"] else "no usage, or unreadable"
-    known = {"unpriced": "not in the price book", "partly": "a token class is not", "unknown": "no usage logged"}
-    return known.get(item["cost_state"], str(item["cost_state"]))
+    for reason, advice in ADVICE.items():
+        if any(reason in item["reasons"] for item in made.unpriced.details):
+            _say(console, advice)
 
 
 def _plan(console: Console, made: AnalysisDocument, *, wide: bool) -> None:

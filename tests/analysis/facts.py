@@ -23,7 +23,7 @@ INTEGERS = (
 )  # fmt: skip
 TEXTS = (
     "source", "account", "provider", "model", "model_id", "operation", "status", "cost_state", "tags",
-    "api_key_alias", "origin_file", "session_id", "service_tier", "price_row", "price_book",
+    "api_key_alias", "origin_file", "session_id", "service_tier", "price_row", "price_book", "warnings",
 )  # fmt: skip
 SCHEMA = dict.fromkeys(INTEGERS, pl.Int64) | dict.fromkeys(TEXTS, pl.String) | {"is_batch": pl.Boolean}
 DEFAULTS = {

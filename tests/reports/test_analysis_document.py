@@ -64,7 +64,14 @@ def priced(number: int, **rest: Any) -> dict[str, Any]:
 
 
 ROWS = [priced(number) for number in range(11)] + [
-    {"start_us": START, "model_id": "own", "cost_state": "unpriced", "tok_input": 50, "tok_output": 5}
+    {
+        "start_us": START,
+        "model_id": "own",
+        "cost_state": "unpriced",
+        "warnings": "unknown_model",
+        "tok_input": 50,
+        "tok_output": 5,
+    }
 ]
 
 
@@ -116,6 +123,7 @@ def test_what_has_no_price_is_named_and_costs_nothing_known() -> None:
                 "requests": 1,
                 "tokens": 55,
                 "unreadable": 0,
+                "reasons": {"unknown_model": 1},
             }
         ],
     }

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from app.analysis import coverage as covered
-from app.analysis import spend
+from app.analysis import missing_prices, spend
 from app.analysis.scope import spend_scope
 from app.core import view as views
 from app.core.money import usd_text
@@ -41,7 +41,7 @@ CLASSES: Final = (
     ("cache_write_1h", "Written 1 h"),
     ("output", "Output"),
 )
-MISSING: Final = {"partly": "a part has no price", "unpriced": "no price"}
+MISSING: Final = frozenset({"partly", "unpriced"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +77,15 @@ def build(context: Context) -> Content:
     found = search(desk.book, asked, most=MOST_MODELS) if asked else []
     lines = [line for key in found for line in lines_of(desk.book, *key)] if asked else _now(desk, seen, context.now_us)
     unpriced = [item for item in covered.coverage(context.session, everything).unpriced if item.cost_state in MISSING]
+    why = missing_prices.reasons(context.session, everything) if unpriced else {}
+    lacking = [(item, missing_prices.reasons_of(item, why)) for item in unpriced]
+    helped = [item for item, given in lacking if missing_prices.rate_helps(given)]
     named = frozenset((line.provider, line.model) for line in lines)
-    tables = [_rates_table(lines, asked=asked, full=len(found) == MOST_MODELS), _unpriced_table(unpriced)]
+    tables = [_rates_table(lines, asked=asked, full=len(found) == MOST_MODELS), _unpriced_table(lacking)]
     tables.append(_disagreement_table(desk.disagreements(named)))
     if desk.book.fees:
         tables.append(_fee_table(context, desk.book.fees))
-    return Content("Prices", model=Model(asked, _facts(desk), _entries(unpriced)), tables=tuple(tables))
+    return Content("Prices", model=Model(asked, _facts(desk), _entries(helped)), tables=tuple(tables))
 
 
 def _seen(context: Context, everything: views.View) -> list[tuple[str | None, str]]:
@@ -179,14 +182,15 @@ def _rate_row(line: PriceLine) -> tuple[Cell, ...]:
     )
 
 
-def _unpriced_table(unpriced: Sequence[UnpricedModel]) -> Table:
+def _unpriced_table(lacking: Sequence[tuple[UnpricedModel, Mapping[str, int]]]) -> Table:
     return Table(
         "unpriced",
         "Unpriced in your logs",
         (
             Column("model", "Model", width="mid"),
             Column("provider", "Provider", width="tight"),
-            Column("state", "What is missing", width="tight"),
+            Column("state", "State", twin_only=True),
+            Column("reason", "What is missing", width="tight"),
             Column("requests", "Requests", "number"),
             Column("tokens", "Tokens", "number"),
             Column("price_file_entry", "Entry for your price file", twin_only=True),
@@ -195,16 +199,21 @@ def _unpriced_table(unpriced: Sequence[UnpricedModel]) -> Table:
             (
                 cells.text(item.model),
                 cells.text(None if item.provider == "None" else item.provider),
-                Cell(item.cost_state, MISSING[item.cost_state]),
+                Cell(item.cost_state, item.cost_state),
+                cells.text(missing_prices.in_words(given)),
                 cells.count(item.requests),
                 cells.count(item.tokens),
-                Cell(_entry(item), _entry(item), tone="muted"),
+                _entry_cell(item) if missing_prices.rate_helps(given) else cells.text(None),
             )
-            for item in unpriced
+            for item, given in lacking
         ),
         empty="Every model in the logs has a price.",
         stacked=True,
     )
+
+
+def _entry_cell(item: UnpricedModel) -> Cell:
+    return Cell(_entry(item), _entry(item), tone="muted")
 
 
 def _entry(item: UnpricedModel) -> str:

@@ -7,6 +7,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Final
 
 from app.analysis import coverage as covered
+from app.analysis import missing_prices
 from app.analysis.coverage import SourceFreshness
 from app.analysis.intake import added, intake, rejected_reasons, rejected_records
 from app.core import view as views
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from app.analysis.coverage import UnpricedModel
     from app.analysis.intake import Intake
+    from app.analysis.missing_prices import Reasons
     from app.web.overlapping import OverlapForm
 
 BILLING_LABELS: Final = {
@@ -64,6 +66,7 @@ def build(context: Context) -> Content:
     sources = (*known, *_refused(known, taken))
     everything = views.View(period=views.period("all", context.view.period.zone, context.now_us))
     unpriced = covered.coverage(session, everything).unpriced
+    why = missing_prices.reasons(session, everything) if unpriced else {}
     bills = _last_billed(context)
     said = DONE.get(context.keys.get("done", ""))
     return Content(
@@ -81,7 +84,7 @@ def build(context: Context) -> Content:
             pushed.table(context, sources, taken),
             overlapping.table(context),
             _records_table(context, sources, taken),
-            _unpriced_table(unpriced),
+            _unpriced_table(unpriced, why),
             lost_calls.table(session, everything.period),
             _reasons_table(context),
             _rejected_table(context),
@@ -207,19 +210,16 @@ def _records_table(context: Context, sources: tuple[SourceFreshness, ...], taken
     )
 
 
-def _unpriced_table(unpriced: tuple[UnpricedModel, ...]) -> Table:
-    states = {
-        "partly": "a part has no price",
-        "unpriced": "no price",
-        "unknown": "no usage that can be read",
-    }
+def _unpriced_table(unpriced: tuple[UnpricedModel, ...], why: Reasons) -> Table:
+    given = [missing_prices.reasons_of(item, why) for item in unpriced]
     return Table(
         "unpriced",
         "Models without a price",
         (
             Column("model", "Model"),
             Column("provider", "Provider"),
-            Column("state", "What is missing"),
+            Column("state", "State", twin_only=True),
+            Column("reason", "What is missing"),
             Column("requests", "Requests", "number"),
             Column("tokens", "Tokens", "number"),
         ),
@@ -227,11 +227,12 @@ def _unpriced_table(unpriced: tuple[UnpricedModel, ...]) -> Table:
             (
                 cells.text(item.model),
                 cells.text(item.provider),
-                Cell(item.cost_state, states.get(item.cost_state, item.cost_state)),
+                Cell(item.cost_state, item.cost_state),
+                cells.text(missing_prices.in_words(reasons)),
                 cells.count(item.requests),
                 cells.count(item.tokens),
             )
-            for item in unpriced
+            for item, reasons in zip(unpriced, given, strict=True)
         ),
         empty="Every model has a price.",
     )
