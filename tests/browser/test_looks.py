@@ -1,0 +1,74 @@
+"""What a reader sees in line: fields of a form, values of a card on a phone, tables inside their panels."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from dashboard_company import company
+from dashboard_site import Site
+
+from app.web.commands import BudgetDesk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+pytestmark = pytest.mark.browser
+
+FIELDS = """() => [...document.querySelectorAll('.order label:not(.check)')].map(label => {
+  const field = label.querySelector('input, select'), box = field.getBoundingClientRect();
+  const top = Math.round(box.top - label.getBoundingClientRect().top);
+  return [top, Math.round(box.height), getComputedStyle(field).color];
+})"""
+# The cells of cards whose value does not begin beside its label.
+CELLS = "table.stacked td:not(:first-child):not(.wide):not(:empty)"
+BELOW = (
+    f"() => [...document.querySelectorAll('{CELLS}')]"
+    """.filter(cell => {
+  const range = document.createRange();
+  range.selectNodeContents(cell);
+  const box = cell.getBoundingClientRect(), first = range.getClientRects()[0];
+  return first && box.height > 0 && first.top - box.top > 8;
+}).map(cell => cell.dataset.label + ': ' + cell.innerText)"""
+)
+# Whole rows of a card's grid that hold one half cell, before the last row of half cells.
+GAPS = """() => [...document.querySelectorAll('table.stacked tbody tr')].filter(row => {
+  const boxes = [...row.cells].map(cell => cell.getBoundingClientRect()).filter(box => box.height > 0);
+  const wide = row.getBoundingClientRect().width * 0.75;
+  const halves = boxes.filter(box => box.width < wide);
+  return new Set(halves.map(box => Math.round(box.top))).size > Math.ceil(halves.length / 2);
+}).length"""
+CUT = """() => [...document.querySelectorAll('.scroll')].filter(box => box.scrollWidth > box.clientWidth)
+  .map(box => box.ariaLabel)"""
+
+
+@pytest.fixture(scope="module")
+def budgeted() -> Iterator[Site]:
+    """The made company with a desk for budgets that nobody uses."""
+    made = company(no_access_control=True)
+    desk = BudgetDesk(lambda _: 1, lambda number, _: number, lambda number: number, (), "")
+    deps = replace(made.deps, commands=replace(made.deps.commands, budgets=desk))
+    running = Site(replace(made, deps=deps))
+    running.start()
+    yield running
+    running.stop()
+
+
+@pytest.mark.parametrize("screen", ["light", "phone"])
+def test_fields_of_a_form_have_one_height_one_line_and_one_ink(windows: Callable, budgeted: Site, screen: str) -> None:
+    found = windows(budgeted.url, screen).open("/budgets").evaluate(FIELDS)
+    assert len(found) == 8
+    assert len({tuple(item) for item in found}) == 1
+
+
+@pytest.mark.parametrize("path", ["/jobs", "/savings", "/sources", "/costs"])
+def test_values_of_a_card_stand_beside_their_labels_and_leave_no_gap(visit: Callable, path: str) -> None:
+    page = visit("phone").open(path)
+    assert page.evaluate(BELOW) == []
+    assert page.evaluate(GAPS) == 0
+
+
+@pytest.mark.parametrize("path", ["/savings", "/sources", "/costs"])
+def test_a_table_is_as_wide_as_its_panel(visit: Callable, path: str) -> None:
+    assert visit().open(path).evaluate(CUT) == []
