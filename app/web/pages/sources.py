@@ -137,7 +137,7 @@ def _sources_table(
         "What is here",
         (
             Column("source", "Source", width="mid"),
-            Column("format", "Format", width="tight"),
+            Column("format", "Format", width="mid"),
             Column("complete_to", "Complete to", width="mid"),
             Column("requests", "Requests", "number"),
             *(replace(column, twin_only=True) for column in RECORDS),
@@ -202,7 +202,7 @@ def _records_table(context: Context, sources: tuple[SourceFreshness, ...], taken
     return Table(
         "records",
         "What was read",
-        (Column("source", "Source", width="mid"), *RECORDS, Column("last_taken", "Last taken in", width="tight")),
+        (Column("source", "Source", width="mid"), *RECORDS, Column("last_taken", "Last taken in", width="mid")),
         tuple(rows),
         total=(cells.text("Total"), *whole, Cell(None, "")) if len(rows) > 1 else (),
         empty="No source yet.",
