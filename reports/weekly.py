@@ -58,6 +58,7 @@ class Facts:
     moved: Movers | None
     late: tuple[Late, ...]
     basis: str
+    undated: Figures
 
 
 def build(
@@ -126,6 +127,7 @@ def _facts(session: Session, week: Week, now_us: int) -> Facts:
         moved=None if earlier is None else movers(session, view, earlier),
         late=lateness.late_sources(session, week.period, now_us),
         basis=covered.basis(session, view),
+        undated=spend.undated(session, view),
     )
 
 
@@ -173,9 +175,27 @@ def _lead(facts: Facts, plan: PlanResult | None) -> tuple[str, ...]:
             f"{show.plural(facts.now.requests_unpriced, 'request')} without a whole price: what they lack is not "
             "in the sum."
         )
+    sentences += _undated_sentences(facts)
+    if facts.now.bill_pusd:
+        sentences.append(
+            f"{show.money(facts.now.bill_pusd)} of it comes from bills alone: no request of those days and accounts "
+            "was logged. The cost per request is of logged requests where there are any."
+        )
     if plan is None:
         sentences.append("No analysis has run yet, so this report names no savings.")
     return tuple(sentences)
+
+
+def _undated_sentences(facts: Facts) -> list[str]:
+    """What no week can hold: requests whose log gives no time."""
+    undated = facts.undated
+    if not undated.requests:
+        return []
+    unpriced = f", {undated.requests_unpriced:,} of them without a price" if undated.requests_unpriced else ""
+    return [
+        f"{show.plural(undated.requests, 'request')} without a time stand in no week and are not in the sum "
+        f"({show.money(undated.cost_pusd)}{unpriced})."
+    ]
 
 
 def _compared(facts: Facts) -> str:
@@ -267,6 +287,7 @@ def _silent(facts: Facts, late_by: str) -> Document:
         lead=(
             "Halve holds no request of this week. Either nothing was asked, or the logs do not arrive: the Sources "
             "page says when each source delivered last.",
+            *_undated_sentences(facts),
         ),
         warnings=(late_by,) if late_by else (),
         figures=(),

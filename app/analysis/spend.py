@@ -50,8 +50,9 @@ class Ranking:
 
 @dataclass(frozen=True, slots=True)
 class SeriesGroup:
-    """One line of a daily series: pico-USD (or counts) a day; None: requests, but none of them has a price.
+    """One line of a daily series: pico-USD (or counts) a day.
 
+    None is unknown: requests, but none of them has a price; or a day before anything in the store.
     `name` is None for the folded rest.
     """
 
@@ -100,6 +101,12 @@ def extent(session: Session) -> tuple[int, int] | None:
     return None if not rows or rows[0][0] is None else (int(rows[0][0]), int(rows[0][1]))
 
 
+def begins_with_bill(session: Session) -> bool:
+    """Whether the store begins with a day that only a bill knows: its first moment is then a day and no time."""
+    found, requests = extent(session), request_extent(session)
+    return found is not None and (requests is None or found[0] < requests[0])
+
+
 def request_extent(session: Session) -> tuple[int, int] | None:
     """First and last start of a request alone in microseconds UTC: what can be analysed call by call."""
     rows = session.rows("spend.request_extent")
@@ -111,6 +118,11 @@ def totals(session: Session, view: View, *, period: Period | None = None) -> Fig
     scope = spend_scope(session, view, "source", period=period)
     rows = session.rows("spend.ranking", _ordered(scope, "source", "cost"), top=0, **scope.range)
     return figures_of(rows[0][2:]) if rows else Figures(0)
+
+
+def undated(session: Session, view: View) -> Figures:
+    """The sums over what a view would show if it had a time: it stands at 0, in the whole and in no day."""
+    return totals(session, view, period=Period("undated", 0, HOUR_US, "UTC"))
 
 
 def ranking(session: Session, view: View, *, by: str | None = None, top: int = 1000, order: Order = "cost") -> Ranking:
@@ -173,27 +185,33 @@ class _Folded:
 def _folded(
     session: Session, view: View, dimension: str, top: int, measure: Measure, spans: tuple[Day, ...] | tuple[Hour, ...]
 ) -> _Folded:
-    """One gap-free line a group over the spans: 0 where nothing was asked, None where nothing asked has a price."""
+    """One gap-free line a group over the spans: 0 where nothing was asked, None where nothing asked has a price.
+
+    Spans that end before the store begins are None too: what was spent then is not known.
+    """
     session.register("series_days", _spans_frame(spans))
     scope = spend_scope(session, view, dimension)
     rows = session.rows("spend.series", {"facts": scope.relation, "column": column(dimension)}, top=top, **scope.range)
     at = _MEASURE_AT[measure]
+    found = extent(session)
+    silent = [None if found is None or span.to_us <= found[0] else 0 for span in spans]
     lines: dict[tuple[int, str | None], list[int | None]] = {}
     known: list[list[int | None]] = [[] for _ in spans]
-    undated: list[int | None] = []
+    timeless: list[int | None] = []
     other_n = 0
     for row in rows:
         place, name, members, span = int(row[0]), row[1], int(row[2]), row[3]
         value = None if row[at] is None else int(row[at])
         other_n = max(other_n, members if name is None else 0)
-        line = lines.setdefault((place, name), [0] * len(spans))
+        line = lines.setdefault((place, name), [*silent])
         if span is None:
-            undated.append(value)
+            timeless.append(value)
         else:
             line[span] = value
             known[span].append(value)
     groups = tuple(SeriesGroup(name, tuple(line)) for (_, name), line in sorted(lines.items(), key=lambda i: i[0][0]))
-    return _Folded(groups, other_n, tuple(known_sum(cell) if cell else 0 for cell in known), known_sum(undated))
+    sums = tuple(known_sum(cell) if cell else none for cell, none in zip(known, silent, strict=True))
+    return _Folded(groups, other_n, sums, known_sum(timeless))
 
 
 def _spans_frame(spans: tuple[Day, ...] | tuple[Hour, ...]) -> pl.DataFrame:

@@ -254,7 +254,13 @@ def nothing_to_see(context: Context, path: str) -> tuple[str, str, tuple[Link, .
             "There are requests in this period, but none that meets all of the filters.",
             (Link("Clear the filters", context.url(path, replace(context.view, filters=()))),),
         )
-    return "No requests in this period", "The store holds requests of other days.", _ways_out(context, path, extent)
+    undated = spend.undated(context.session, context.view).requests
+    timeless = (
+        f"{show.plural(undated, 'request')} without a time {'is' if undated == 1 else 'are'} in no period but all time."
+    )
+    others = "The store holds requests of other days." if extent is not None else ""
+    text = " ".join(part for part in (others, timeless if undated else "") if part)
+    return "No requests in this period", text, _ways_out(context, path, extent)
 
 
 def _ways_out(context: Context, path: str, extent: tuple[int, int] | None) -> tuple[Link, ...]:

@@ -201,6 +201,31 @@ def test_requests_without_a_time_stand_in_the_whole_but_in_no_day() -> None:
         assert cover.coverage(session, day).undated == 1
 
 
+def test_days_before_the_store_begins_are_unknown_and_quiet_days_in_it_are_zero() -> None:
+    rows = [
+        {"start_us": us("2026-11-19T10:00:00Z"), "model_id": "a", "cost_pusd": 7},
+        {"start_us": us("2026-11-21T10:00:00Z"), "model_id": "b", "cost_pusd": 5},
+    ]
+    view = whole("2026-11-17T00:00:00Z", "2026-11-22T00:00:00Z", "UTC")
+    with filled(rows).session() as session:
+        for measure, first, last in (("cost", 7, 5), ("requests", 1, 1)):
+            series = spend.daily(session, view, by="model", measure=measure)  # type: ignore[arg-type]
+            assert series.totals == (None, None, first, 0, last)
+            assert {group.name: group.values for group in series.groups} == {
+                "a": (None, None, first, 0, 0),
+                "b": (None, None, 0, 0, last),
+            }
+        hours = spend.hourly(session, whole("2026-11-19T08:00:00Z", "2026-11-19T12:00:00Z", "UTC"), by="model")
+        assert hours.totals == (None, None, 7, 0)
+
+
+def test_a_store_without_any_time_knows_of_no_day() -> None:
+    with filled([{"cost_pusd": 5}]).session() as session:
+        day = whole("2026-11-19T00:00:00Z", "2026-11-20T00:00:00Z", "UTC")
+        assert spend.daily(session, day).totals == (None,)
+        assert (spend.undated(session, day).requests, spend.undated(session, day).cost_pusd) == (1, 5)
+
+
 def test_untagged_share_counts_money_without_tag_or_rule() -> None:
     at = us("2026-11-19T10:00:00Z")
     rows = [{"start_us": at, "cost_pusd": 30, "tags": '{"feature": "a"}'}, {"start_us": at, "cost_pusd": 10}]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from app.analysis import coverage as covered
 from app.analysis import spend
 from app.analysis.bill_share import from_bills, valued_from_bills
 from app.analysis.comparison import DAY_US, comparable
+from app.analysis.days import EVERYTHING
 from app.analysis.movers import movers
 from app.analysis.reconciled_share import reconciled_share
 from app.charts.daily import DayPoint, stacked_days
@@ -127,16 +129,17 @@ def build(context: Context) -> Content:
     coverage = covered.coverage(session, view)
     asked = context.keys.get("unit", "usd")
     unit = "tokens" if asked == "tokens" else "usd"
+    undated = spend.undated(session, view)
     moved = (_moved_table(context, before),) if before is not None else ()
     return Content(
         "Spend",
         unusable=() if asked == unit else (unknown_value("unit", asked, ("usd", "tokens")),),
         model=Model(
-            figures=_figures(ranking.total, earlier),
+            figures=_figures(ranking.total, earlier, _left_out(context, undated)),
             found=_found(context),
             compared_with=_compared_with(context, before, why_not),
             comparable=_comparable(context) if why_not else None,
-            gaps=(*_gaps(context, coverage), *_bill_gaps(context)),
+            gaps=(*_gaps(context, coverage), *_undated_gaps(context, undated), *_bill_gaps(context)),
             units=(
                 UnitChoice("Dollars", context.url(PATH), unit == "usd"),
                 UnitChoice("Tokens", context.url(PATH, keys={"unit": "tokens"}), unit == "tokens"),
@@ -161,9 +164,16 @@ def _before(context: Context) -> tuple[Period | None, str]:
         return None, "All time has nothing before it to compare with."
     before = comparable(context.session, view.period, context.now_us)
     if before is None:
-        since = show.moment(extent[0], context.zone)
+        since = _beginning(context, extent[0])
         return None, f"No comparison: the store begins on {since}, later than the period before."
     return before, ""
+
+
+def _beginning(context: Context, first_us: int) -> str:
+    """When the store begins: a moment, or a day where only a bill knows it."""
+    if spend.begins_with_bill(context.session):
+        return show.day(datetime.fromtimestamp(first_us // 1_000_000, UTC).date(), year=True)
+    return show.moment(first_us, context.zone)
 
 
 def _comparable(context: Context) -> Link | None:
@@ -185,7 +195,14 @@ def _compared_with(context: Context, before: Period | None, why_not: str) -> str
     return f"Compared with {first} to {show.moment(before.to_us, context.zone)}, the same stretch before."
 
 
-def _figures(now: Figures, before: Figures | None) -> tuple[Figure, ...]:
+def _left_out(context: Context, undated: Figures) -> str:
+    """What the count of requests lacks: those without a time, in every period but the whole."""
+    if not undated.requests or context.view.period.name == EVERYTHING:
+        return ""
+    return f"{show.plural(undated.requests, 'request')} without a time not included"
+
+
+def _figures(now: Figures, before: Figures | None, left_out: str) -> tuple[Figure, ...]:
     per_request = now.cost_per_request_pusd
     tokens = None if now.tokens_per_request is None else round(now.tokens_per_request)
     earlier_tokens = None if before is None or before.tokens_per_request is None else round(before.tokens_per_request)
@@ -211,6 +228,7 @@ def _figures(now: Figures, before: Figures | None) -> tuple[Figure, ...]:
             show.count(now.requests),
             show.count(now.requests),
             moved(now.requests, before.requests if before else None, dollars=False, good=False),
+            left_out,
         ),
         Figure(
             "Cost per request",
@@ -259,6 +277,19 @@ def _gaps(context: Context, coverage: Coverage) -> tuple[Gap, ...]:
             context.url("/sources"),
         ),
     )
+
+
+def _undated_gaps(context: Context, undated: Figures) -> tuple[Gap, ...]:
+    """What has no time: it is in no day, and in the sums of the whole only."""
+    if not undated.requests:
+        return ()
+    whole = context.view.period.name == EVERYTHING
+    where = "in these sums and in no day" if whole else "in no day, and so in none of these figures"
+    unpriced = f"; {undated.requests_unpriced:,} of them without a price" if undated.requests_unpriced else ""
+    text = f"Requests whose log gives no time, {show.money(undated.cost_pusd)}{unpriced}. They are {where}."
+    everything = named_period(EVERYTHING, context.view.period.zone, context.now_us)
+    href = "/sources" if whole else context.url(PATH, replace(context.view, period=everything))
+    return (Gap("Without a time", show.count(undated.requests), text, href),)
 
 
 def _bill_gaps(context: Context) -> tuple[Gap, ...]:
