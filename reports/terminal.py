@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 WIDE: Final = 100
 _LONG_HASH: Final = re.compile(r"template=([0-9a-f]{8})[0-9a-f]{8}\b")
 _MOST_ROWS: Final = 15
+_GAP: Final = 2
 _MOST_FINDINGS: Final = 20
 _LEAST: Final = Decimal("0.0001")
 _GRADES: Final = {
@@ -81,7 +82,8 @@ def _head(console: Console, made: AnalysisDocument) -> None:
         when = f"{window.from_[:10]} to {window.to[:10]}, {days} in {window.zone}"
     console.print(Text(f"Halve  {when}", style="bold"))
     meaning = {"paid": "paid", "mixed": f"of it {money(made.paid_usd)} paid, the rest list-price value"}
-    parts = [f"{money(made.cost_usd)} {meaning.get(made.basis, made.basis)}", f"{count(made.requests)} requests"]
+    comma = "," if made.basis == "mixed" else ""
+    parts = [f"{money(made.cost_usd)}{comma} {meaning.get(made.basis, made.basis)}", f"{count(made.requests)} requests"]
     if made.coverage.priced_share is not None:
         parts.append(f"{_share(made.coverage.priced_share)} of tokens priced")
     if made.coverage.untagged_share:
@@ -108,24 +110,46 @@ def _head(console: Console, made: AnalysisDocument) -> None:
 
 def _spend(console: Console, title: str, rows: Sequence[Row], made: AnalysisDocument, *, wide: bool) -> None:
     shown, rest = rows[:_MOST_ROWS], rows[_MOST_ROWS:]
-    parts = {name: cells for name, cells in _parts(shown, wide=wide).items() if any(cells)}
+    names = [*(_clean(row.name) for row in shown), *([f"other ({len(rest)})"] if rest else [])]
+    longest = min(max(map(len, names), default=0), console.width * 2 // 5)
+    columns = _fitting(shown, rest, made, room=console.width - max(longest, 10), wide=wide)
     table = _table(title)
-    longest = max((len(row.name) for row in shown), default=0)
-    name_width = min(max(longest, 10), 36 if wide else 22)
-    table.add_column(title.rsplit(" ", 1)[1], overflow="ellipsis", no_wrap=True, ratio=1, min_width=name_width)
-    for name in ["cost", "share", *parts, "requests"] + (["per call"] if wide else []):
+    table.add_column(title.rsplit(" ", 1)[1], overflow="ellipsis", no_wrap=True, ratio=1, min_width=longest)
+    for name in columns:
         table.add_column(name, justify="right", no_wrap=True)
-    for place, row in enumerate(shown):
-        cells = [_cost(row), _of(row.cost_usd, made.cost_usd), *(column[place] for column in parts.values())]
-        cells.append(count(row.requests))
-        table.add_row(_plain(row.name), *cells, *([unit_money(row.cost_per_request_usd)] if wide else []))
-    if rest:
-        cost = _added(*(row.cost_usd for row in rest))
-        cells = [money(cost), _of(cost, made.cost_usd), *("" for _ in parts), count(sum(row.requests for row in rest))]
-        table.add_row(_plain(f"other ({len(rest)})"), *cells)
+    for place, name in enumerate(names):
+        table.add_row(Text(name), *(cells[place] for cells in columns.values()))
     console.print(table)
     if any(row.unpriced_requests and row.cost_usd is not None for row in shown):
         _say(console, "+ has requests without a price, which are not in its cost")
+
+
+def _fitting(
+    shown: Sequence[Row], rest: Sequence[Row], made: AnalysisDocument, *, room: int, wide: bool
+) -> dict[str, list[str]]:
+    """The columns beside the names: those of a wide text, else of a narrow one, else without the parts that matter
+    least, until names have their room.
+    """
+    first = {"cost": [_cost(row) for row in shown], "share": [_of(row.cost_usd, made.cost_usd) for row in shown]}
+    last = {"requests": [count(row.requests) for row in shown]}
+    each = {"per call": [unit_money(row.cost_per_request_usd) for row in shown]}
+    narrow = _parts(shown, wide=False)
+    ways = [{**first, **_parts(shown, wide=True), **last, **each}, {**first, **narrow, **last, **each}] if wide else []
+    ways.append({**first, **narrow, **last})
+    for name in ("written", "cached", "input", "output", "share"):
+        ways.append({kept: cells for kept, cells in ways[-1].items() if kept != name})
+    found = [{name: cells for name, cells in way.items() if any(cells)} for way in ways]
+    if rest:
+        cost = _added(*(row.cost_usd for row in rest))
+        known = {"cost": money(cost), "share": _of(cost, made.cost_usd)}
+        known["requests"] = count(sum(row.requests for row in rest))
+        found = [{name: [*cells, known.get(name, "")] for name, cells in way.items()} for way in found]
+    return next((way for way in found if _width(way) <= room), found[-1])
+
+
+def _width(columns: Mapping[str, Sequence[str]]) -> int:
+    """What columns take of a line, with the gap before each."""
+    return sum(max(map(len, [name, *cells])) + _GAP for name, cells in columns.items())
 
 
 def _parts(rows: Sequence[Row], *, wide: bool) -> dict[str, list[str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from decimal import Decimal
 from typing import Any
 
@@ -201,3 +202,22 @@ def test_a_mixed_log_says_how_much_of_it_is_paid() -> None:
     assert mixed.basis == "mixed"
     assert (mixed.paid_usd, mixed.cost_usd) == ("1.33333333334", "2.666666666681")
     assert "of it $1.33 paid, the rest list-price value" in render(mixed)
+
+
+@pytest.mark.parametrize("width", [60, 80, 99, 100, 101, 120, 160])
+def test_names_have_room_before_columns_of_money(width: int) -> None:
+    names = ["support-chat-with-tools", "n" * (width * 2 // 5)]
+    parts = dict.fromkeys(("cache_write_pusd", "reasoning_pusd", "other_pusd"), 123456 * 10**12)
+    whole = {"cost_pusd": sum(parts.values()) + 10**12 + 7 + 333_333_333_333}
+    rows = [priced(0, **parts, **whole, tags=json.dumps({"feature": name})) for name in names]
+    text = render(made(rows), width=width)
+    assert max(map(len, text.splitlines())) <= width
+    for name in names:
+        assert re.search(rf"^{name} +\$370,", text, re.MULTILINE), text
+    if width == 160:
+        assert "reasoning" in text
+
+
+def test_what_is_paid_of_a_mixed_cost_stands_after_a_comma() -> None:
+    rows = [priced(0), priced(1, source="seats")]
+    assert re.search(r"^\$[\d.]+, of it \$[\d.]+ paid, the rest list-price value ·", render(made(rows)), re.MULTILINE)
