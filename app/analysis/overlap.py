@@ -1,8 +1,9 @@
 """Two sources that tell of the same calls but share no id: found by model, tokens and start, and kept from adding up.
 
 Twins are calls of two sources that are each other's nearest, of the same model and tokens, at most NEAR_US apart. What
-chance would give is measured by moving one clock. Until somebody says which source counts, the smaller one is held out
-of all sums where both have calls; afterwards only its twins are. Facts never change: `held_out` is made anew from them.
+chance would give is measured by moving one clock. Until somebody says which source counts, the one with fewer calls in
+the time that both cover is held out of all sums there; afterwards only its twins are. Facts never change: `held_out` is
+made anew from them.
 """
 
 from __future__ import annotations
@@ -69,7 +70,9 @@ class Overlap:
 
     @property
     def larger(self) -> str:
-        """The source with more calls: it counts until somebody says otherwise."""
+        """The source with more calls in the time that both cover (the first by name of two with as many): it counts
+        until somebody says otherwise.
+        """
         return self.source_a if self.calls_a >= self.calls_b else self.source_b
 
     def other(self, source: str) -> str:

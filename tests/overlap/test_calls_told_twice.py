@@ -76,6 +76,14 @@ def test_until_somebody_says_the_smaller_source_is_out_where_both_have_calls_and
     assert agree(store) == (205, cost(told) + cost(before))
 
 
+def test_of_two_with_as_many_calls_in_the_time_of_both_the_first_by_name_counts_whichever_is_larger() -> None:
+    store, told = Store(), calls(200)
+    store.tell("traces", told)
+    store.tell("gateway", told[:150])
+    assert store.held() == {"traces": 150}
+    assert agree(store) == (200, cost(told))
+
+
 def test_once_one_source_is_named_only_the_twins_of_the_other_are_out() -> None:
     store, told = Store(), calls(200)
     own = calls(20, seed=6, begin_us=BEGIN_US + 13 * SECOND_US)
