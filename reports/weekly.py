@@ -176,6 +176,11 @@ def _lead(facts: Facts, plan: PlanResult | None) -> tuple[str, ...]:
             "in the sum."
         )
     sentences += _undated_sentences(facts)
+    if facts.now.bill_pusd:
+        sentences.append(
+            f"{show.money(facts.now.bill_pusd)} of it comes from bills alone: no request of those days and accounts "
+            "was logged. The cost per request is of logged requests where there are any."
+        )
     if plan is None:
         sentences.append("No analysis has run yet, so this report names no savings.")
     return tuple(sentences)

@@ -26,6 +26,7 @@ class Figures:
         requests_priced / requests_unpriced: with a whole price (or known not to be billed) / with a part or all of it
             missing, or without usage.
         tokens_all / tokens_priced: all classes / of the requests with a whole price.
+        bill_requests, bill_tokens, bill_pusd: what of requests, tokens_all and cost stands on bills alone.
     """
 
     requests: int
@@ -39,6 +40,9 @@ class Figures:
     requests_unpriced: int = 0
     tokens_all: int = 0
     tokens_priced: int = 0
+    bill_requests: int = 0
+    bill_tokens: int = 0
+    bill_pusd: int | None = None
 
     @property
     def nothing(self) -> bool:
@@ -47,12 +51,26 @@ class Figures:
 
     @property
     def cost_per_request_pusd(self) -> int | None:
-        """The known cost over all requests, rounded down; a lower bound where some have no price."""
-        return None if self.cost_pusd is None or not self.requests else self.cost_pusd // self.requests
+        """The known cost of the logged requests over all of them, rounded down; a lower bound where some have no price.
+
+        Where nothing was logged, a bill's cost over the requests that it counts.
+        """
+        if self.cost_pusd is None or not self.requests:
+            return None
+        if not self._logged:
+            return self.cost_pusd // self.requests
+        return (self.cost_pusd - (self.bill_pusd or 0)) // self._logged
 
     @property
     def tokens_per_request(self) -> float | None:
+        """As `cost_per_request_pusd`: of logged requests where there are any."""
+        if self._logged:
+            return (self.tokens_all - self.bill_tokens) / self._logged
         return self.tokens_all / self.requests if self.requests else None
+
+    @property
+    def _logged(self) -> int:
+        return self.requests - self.bill_requests
 
     @property
     def tokens_in(self) -> int | None:
@@ -80,6 +98,9 @@ MEASURES = (
     "requests_unpriced",
     "tokens_all",
     "tokens_priced",
+    "bill_requests",
+    "bill_tokens",
+    "bill_pusd",
 )
 """The order in which spend queries return their sums."""
 
@@ -111,6 +132,9 @@ def _measured(figures: Figures) -> tuple[int | None, ...]:
         figures.requests_unpriced,
         figures.tokens_all,
         figures.tokens_priced,
+        figures.bill_requests,
+        figures.bill_tokens,
+        figures.bill_pusd,
     )
 
 
@@ -129,4 +153,7 @@ def figures_of(row: Sequence[Any]) -> Figures:
         requests_unpriced=value["requests_unpriced"] or 0,
         tokens_all=value["tokens_all"] or 0,
         tokens_priced=value["tokens_priced"] or 0,
+        bill_requests=value["bill_requests"] or 0,
+        bill_tokens=value["bill_tokens"] or 0,
+        bill_pusd=value["bill_pusd"],
     )

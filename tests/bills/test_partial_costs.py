@@ -79,12 +79,11 @@ def test_a_total_of_no_class_is_the_cost_of_all_classes(books: Books, item: str 
     page = Bill({}, extra=[("2026-03-02", "API usage", "7.5")]).costs_page()
     page["data"][0]["results"][0]["line_item"] = item
     books.read("costs.jsonl", page)
-    assert figures(books) == (Decimal("7.5"), Decimal("7.5"), 0)
+    assert figures(books) == (Decimal("7.5"), Decimal("7.5"), Decimal(0))
 
 
 def anthropic_usage(model: str) -> dict[str, Any]:
-    result = {"uncached_input_tokens": 0, "output_tokens": 0, "model": model}
-    result["server_tool_use"] = {"web_search_requests": 12}  # type: ignore[assignment]
+    result = {"uncached_input_tokens": 0, "model": model, "server_tool_use": {"web_search_requests": 12}}
     return {"data": [{"starting_at": "2026-03-02T00:00:00Z", "results": [result]}], "has_more": False}
 
 
@@ -136,7 +135,7 @@ def tiered(books: Books, rate: str, *, tiers: tuple[str, ...]) -> dict[str, Any]
     page = bill.costs_page()
     page["data"][0]["results"][0] |= {"quantity": tokens[day, LARGE, "input"], "quantity_unit": "tokens"}
     books.read("costs.jsonl", page)
-    rows = [row for row in said(books)["residuals"] if row["kind"] in ("price", "tier mix")]
+    rows: list[dict[str, Any]] = [row for row in said(books)["residuals"] if row["kind"] in ("price", "tier mix")]
     (one,) = rows
     return one
 

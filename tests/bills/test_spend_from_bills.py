@@ -266,3 +266,28 @@ def test_bills_are_settled_anew_only_where_something_changed(books: Books) -> No
     books.read("calls.jsonl", calls[0].logged())
     assert made_of() != first
     assert books.sql("SELECT count(DISTINCT at_us) FROM bill_facts") == [(2,)]
+
+
+def test_dollars_without_requests_are_in_no_cost_per_request(books: Books) -> None:
+    calls = month(days=1)
+    books.read("calls.jsonl", *(call.logged() for call in calls))
+    with books.warehouse.session() as session:
+        before = spend.totals(session, everything(books))
+    books.read("costs.jsonl", Bill({}, extra=[("2026-03-20", "gpt-4o, output", "5")]).costs_page())
+    with books.warehouse.session() as session:
+        after = spend.totals(session, everything(books))
+        rows = spend.ranking(session, everything(books), by="model").rows
+    assert (after.cost_pusd or 0) - (before.cost_pusd or 0) == after.bill_pusd == pico(5)
+    assert after.cost_per_request_pusd == before.cost_per_request_pusd == (before.cost_pusd or 0) // len(calls)
+    assert after.tokens_per_request == before.tokens_per_request
+    own = {name: [call for call in calls if call.model == name] for name in RATES}
+    each = {row.figures.cost_per_request_pusd for row in rows}
+    large = pico(Bill(charged(own[LARGE])).total()) // len(own[LARGE])
+    assert large in each
+
+
+def test_a_bill_that_counts_requests_has_a_cost_per_request(books: Books) -> None:
+    books.read("usage.jsonl", Bill(charged(month(days=1))).usage_page())
+    with books.warehouse.session() as session:
+        figures = spend.totals(session, everything(books))
+    assert figures.cost_per_request_pusd == (figures.cost_pusd or 0) // 12

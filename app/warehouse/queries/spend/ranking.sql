@@ -45,7 +45,15 @@ sums AS (
             + coalesce(tok_cache_write_30m, 0) + coalesce(tok_cache_write_1h, 0)
             + coalesce(tok_cache_write_12h, 0) + coalesce(tok_input_audio, 0)
             + coalesce(tok_cache_read_audio, 0) + coalesce(tok_input_image, 0) + coalesce(tok_output, 0)
-            + coalesce(tok_reasoning, 0) + coalesce(tok_output_audio, 0) + coalesce(tok_output_image, 0) END AS DECIMAL(38, 0))) AS tokens_priced
+            + coalesce(tok_reasoning, 0) + coalesce(tok_output_audio, 0) + coalesce(tok_output_image, 0) END AS DECIMAL(38, 0))) AS tokens_priced,
+        sum(cast(CASE WHEN assigned_by = 'bill' THEN requests END AS DECIMAL(38, 0))) AS bill_requests,
+        sum(cast(CASE WHEN assigned_by = 'bill' THEN
+            coalesce(tok_input, 0) + coalesce(tok_cache_read, 0) + coalesce(tok_cache_write_5m, 0)
+            + coalesce(tok_cache_write_30m, 0) + coalesce(tok_cache_write_1h, 0)
+            + coalesce(tok_cache_write_12h, 0) + coalesce(tok_input_audio, 0)
+            + coalesce(tok_cache_read_audio, 0) + coalesce(tok_input_image, 0) + coalesce(tok_output, 0)
+            + coalesce(tok_reasoning, 0) + coalesce(tok_output_audio, 0) + coalesce(tok_output_image, 0) END AS DECIMAL(38, 0))) AS bill_tokens,
+        sum(cast(CASE WHEN assigned_by = 'bill' THEN cost_pusd END AS DECIMAL(38, 0))) AS bill_pusd
     FROM {facts} f
     LEFT JOIN billing_of b ON b.billed_source = f.source
     WHERE at_us >= $from_us AND at_us < $to_us
@@ -88,7 +96,10 @@ SELECT
     sum(requests_priced) AS requests_priced,
     sum(requests_unpriced) AS requests_unpriced,
     sum(tokens_all) AS tokens_all,
-    sum(tokens_priced) AS tokens_priced
+    sum(tokens_priced) AS tokens_priced,
+    sum(bill_requests) AS bill_requests,
+    sum(bill_tokens) AS bill_tokens,
+    sum(bill_pusd) AS bill_pusd
 FROM folded
 GROUP BY shown, line
 ORDER BY line
