@@ -38,7 +38,7 @@ serve: setup ## run the service on the data folder (HALVE_DATA_DIR, default ./da
 	$(BIN)/halve serve
 
 test: $(VENV)/.test $(STATIC) ## install what tests need and run them all
-	$(BIN)/pytest
+	$(BIN)/pytest -n auto --maxprocesses 4 --dist loadfile
 
 check: $(VENV)/.test ## format, lint, types, layers
 	$(BIN)/ruff format --check .
