@@ -15,7 +15,7 @@ import msgspec
 
 from app.analysis import coverage as covered
 from app.analysis import overlap, spend
-from app.analysis.bill_share import from_bills, valued_from_bills
+from app.analysis.bill_share import from_bills, kept_apart, valued_from_bills
 from app.analysis.days import EVERYTHING, local_days
 from app.analysis.missing_prices import reasons, reasons_of
 from app.analysis.reconciled_share import reconciled_share
@@ -107,6 +107,14 @@ class HeldOut:
 
 
 @dataclass(frozen=True, slots=True)
+class OtherServices:
+    """What bills charge for services of a provider that are no models: in no sum, None without an exchange rate."""
+
+    provider: str
+    cost_usd: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class AnalysisDocument:
     """See the module; `plan` and `levers_data` are those of app.plan, empty where no plan was made.
 
@@ -130,6 +138,7 @@ class AnalysisDocument:
     levers_data: Mapping[str, Any] = field(default_factory=dict)
     plan: Mapping[str, Any] | None = None
     held_out: tuple[HeldOut, ...] = ()
+    other_services: tuple[OtherServices, ...] = ()
 
 
 def build(
@@ -172,6 +181,7 @@ def build(
         held_out=tuple(
             HeldOut(one.source, one.counted, one.requests, usd_text(one.cost_pusd)) for one in overlap.held(session)
         ),
+        other_services=tuple(OtherServices(provider, usd_text(pusd)) for provider, pusd in kept_apart(session, view)),
     )
 
 

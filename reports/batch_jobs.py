@@ -44,7 +44,7 @@ def detail(job: Mapping[str, Any]) -> str:
         f"  starts {moment(job['start_us'], job['zone'])}"
         + (f", needed by {moment(job['needed_by_us'], job['zone'])}" if job["needed_by_us"] else ""),
     ]
-    lines += _estimated(job["estimate"])
+    lines += _estimated(job["estimate"], job["provider"])
     lines += [f"  {word}: {_clean(job[word])}" for word in ("warning", "error") if job[word]]
     lines += [f"  part {part['number']}: {_part(part)}" for part in job.get("parts", ())]
     if job["results"]:
@@ -64,18 +64,27 @@ def moment(at_us: int, zone: str) -> str:
     return f"{at.astimezone(ZoneInfo(zone)):%Y-%m-%d %H:%M} {zone}"
 
 
-def _estimated(estimate: Mapping[str, Any] | None) -> list[str]:
+def _estimated(estimate: Mapping[str, Any] | None, provider: str) -> list[str]:
     if estimate is None:
         return []
     prompts, answers = estimate["batch_input_usd"], estimate["batch_output_cap_usd"]
     live, live_answers = estimate["realtime_input_usd"], estimate["realtime_output_cap_usd"]
+    if estimate["unpriced"]:
+        names = ", ".join(map(_clean, estimate["unpriced"]))
+        said = [
+            f"  estimate: unknown, because the price book has no batch rate of {provider} for {names}",
+            "  see that the model's name and --provider are right; a rate of your own goes into HALVE_PRICES",
+        ]
+        if live is not None:
+            said.append(f"  in real time: prompts {_usd(live)}, answers at most {_usd(live_answers)}")
+        return said
     said = [
         f"  estimate: prompts {_usd(prompts)} (between {_usd(estimate['batch_input_low_usd'])} and "
         f"{_usd(estimate['batch_input_high_usd'])}), answers at most {_usd(answers)}; "
         f"in real time {_usd(live)} and {_usd(live_answers)}"
     ]
-    if estimate["unpriced"]:
-        said.append(f"  no batch price is known for {', '.join(map(_clean, estimate['unpriced']))}")
+    if answers is None:
+        said.append("  the answers' cost is unknown, because not every request says how long its answer may be")
     return said
 
 

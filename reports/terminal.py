@@ -102,6 +102,10 @@ def _head(console: Console, made: AnalysisDocument) -> None:
     for one in made.held_out:
         amount = f"{count(one.requests)} requests of {one.source} ({money(one.cost_usd)})"
         _say(console, f"In no sum: {amount}, because {one.counted_source} tells of the same calls.")
+    if made.other_services:
+        named = ", ".join(f"{one.provider} {money(one.cost_usd)}" for one in made.other_services)
+        whole = money(_added(*(one.cost_usd for one in made.other_services)))
+        _say(console, f"Kept apart: a bill of {whole} for services that are no models ({named}).")
     if made.rejected_examples:
         for example in made.rejected_examples:
             _say(console, f"rejected: {example}")

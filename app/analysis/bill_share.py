@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from app.analysis.days import EVERYTHING
 from app.analysis.scope import spend_scope
+from app.warehouse.ledger import END_OF_TIME
 
 if TYPE_CHECKING:
     from app.core.view import View
     from app.warehouse.store import Session
+
+
+def kept_apart(session: Session, view: View) -> tuple[tuple[str, int | None], ...]:
+    """Services on bills of the period that are no models, by provider, in pico-USD: they are in no sum of Spend."""
+    # "all" ends with what Spend knows, which bills of other services alone are no part of
+    to_us = END_OF_TIME if view.period.name == EVERYTHING else view.period.to_us
+    rows = session.rows("billed.apart", from_us=view.period.from_us, to_us=to_us)
+    return tuple((str(provider), None if cost is None else int(cost)) for provider, cost in rows)
 
 
 def from_bills(session: Session, view: View) -> int | None:

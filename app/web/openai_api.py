@@ -42,7 +42,8 @@ NO_KEY: Final = (
     "service and give it to the client as its API key."
 )
 NO_SUCH_PATH: Final = (
-    "Halve takes files and batches under /v1 and nothing else. Send calls that somebody waits for to the provider."
+    "Under /v1 Halve takes files and batches, and logs and traces by POST to /v1/traces, /v1/logs, /v1/metrics and "
+    "/v1/ingest. Send calls that somebody waits for to the provider."
 )
 ONLY_BATCHES: Final = "Halve takes files for batches only: upload it with purpose=batch."
 

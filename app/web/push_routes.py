@@ -35,6 +35,8 @@ UNWRITABLE_AGAIN_S: Final = 30
 CHECKED_HERE_BYTES: Final = 1024 * 1024
 KEY_REMEMBERED_US: Final = 1_000_000
 MAX_KEYS: Final = 1_000
+_GZIP_MAGIC: Final = b"\x1f\x8b"
+UNSAID_GZIP: Final = "The body looks like gzip, and no header says so: send it with `Content-Encoding: gzip`."
 FULL: Final = "More waits to be read than Halve keeps. It goes on reading; send this again later."
 NO_KEY: Final = (
     "No key of this Halve came along that may push logs. Make one with `halve keys create NAME --scope ingest --source "
@@ -42,6 +44,8 @@ NO_KEY: Final = (
 )
 # google.rpc.Code by HTTP status
 _CODES: Final = {400: 3, 401: 16, 408: 4, 413: 8, 415: 3, 422: 3, 429: 8, 503: 14}
+_UNIMPLEMENTED: Final = 12
+_OTHER_METHODS: Final = ("GET", "HEAD", "PUT", "PATCH", "DELETE")
 _REJECTED: Final = {"traces": "rejectedSpans", "logs": "rejectedLogRecords", "metrics": "rejectedDataPoints"}
 
 
@@ -55,7 +59,15 @@ def routes(deps: Deps, desk: PushDesk) -> APIRouter:
             f"/v1/{signal}", _otlp(deps, desk, keys, room, signal), methods=["POST"], response_model=None
         )
     router.add_api_route("/v1/ingest", _records(deps, desk, keys, room), methods=["POST"], response_model=None)
+    for path in (*(f"/v1/{signal}" for signal in signals), "/v1/ingest"):
+        router.add_api_route(path, _only_post, methods=list(_OTHER_METHODS), response_model=None)
     return router
+
+
+async def _only_post(request: FastRequest) -> Response:
+    """Said here: the application that is mounted at /v1 would answer that there is no such path."""
+    message = f"{request.url.path} is there to push to: send a POST."
+    return Response(json.dumps({"code": _UNIMPLEMENTED, "message": message}), 405, {"allow": "POST"}, media_type=JSON)
 
 
 def _otlp(
@@ -142,6 +154,8 @@ async def _kept(desk: PushDesk, room: Room, request: FastRequest, keep: Callable
     body = Body(room, packed=packing == "gzip")
     try:
         whole = await body.read(request.stream())
+        if packing != "gzip" and whole.startswith(_GZIP_MAGIC):  # no JSON and no protobuf message begins like this
+            raise RefusedBodyError(UNSAID_GZIP, 400)
         # A hop to a thread and back waits for it twice; only a long check is worth that.
         receipt = keep(whole) if len(whole) <= CHECKED_HERE_BYTES else await run_in_threadpool(keep, whole)
         if receipt.done is not None:

@@ -78,3 +78,15 @@ def test_what_is_wrong_is_said_with_the_right_exit_code(halve, file, tmp_path, m
     assert "No batch job" in halve("show", "batch_none", code=1)
     job = json.loads(halve("submit", file, "--provider", "demo", "--json"))
     assert "not complete yet" in halve("results", job["id"], code=1)
+
+
+@pytest.mark.parametrize("model", ["claude-sonnet-4-5", "our-own-model"])
+def test_an_estimate_that_is_unknown_says_why(halve, tmp_path, monkeypatch, model):
+    monkeypatch.setenv("MY_KEY", "sk-mine")
+    path = tmp_path / "own.jsonl"
+    rows = [json.loads(row) for row in chats(3)]
+    path.write_text("".join(json.dumps({**row, "body": {**row["body"], "model": model}}) + "\n" for row in rows))
+    said = halve("submit", str(path), "--provider", "openai", "--key", "env:MY_KEY")
+    assert f"estimate: unknown, because the price book has no batch rate of openai for {model}" in said
+    assert "--provider are right" in said
+    assert "unknown and unknown" not in said

@@ -299,3 +299,19 @@ def test_the_sources_page_says_what_is_pushed_and_how_fresh_it_is(running: Runni
     assert mine[0]["last_came"].startswith("20")
     page = httpx2.get(f"{running.url}/sources", headers=headers, timeout=60).text
     assert "What is pushed" in page
+
+
+@pytest.mark.parametrize("path", ["/v1/traces", "/v1/logs", "/v1/metrics", "/v1/ingest"])
+@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
+def test_what_is_pushed_to_is_not_said_to_be_missing(running: Running, path: str, method: str) -> None:
+    answer = running.client.request(method, path)
+    assert (answer.status_code, answer.headers["allow"]) == (405, "POST")
+    assert f"{path} is there to push to: send a POST." in answer.json()["message"]
+
+
+@pytest.mark.parametrize("path", ["/v1/traces", "/v1/ingest"])
+def test_gzip_that_no_header_names_is_told_to_look_like_gzip(running: Running, path: str) -> None:
+    answer = running.post(path, gzip.compress(json.dumps(export(span(3))).encode()))
+    assert answer.status_code == 400
+    assert "looks like gzip" in answer.text
+    assert "Content-Encoding: gzip" in answer.text
