@@ -98,7 +98,7 @@ def price_parts(session: Session, parts: str, relation: str, book: Book, priced:
     the requests with the sum of their parts in place of their own tokens' cost. Needs the writer's session.
     """
     usage, costs, folded = f"{into}_usage", f"{into}_costs", f"{into}_folded"
-    _materialise(session, usage, "pricing.part_usage", {"parts": parts, "requests": relation})
+    _materialise(session, usage, "pricing.part_usage", {"parts": parts, "requests": relation, "priced": priced})
     resolve_new(session, usage, book)
     price(session, usage, book, costs)
     _materialise(session, into, "pricing.parts_priced", {"usage": usage, "costs": costs})
