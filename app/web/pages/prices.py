@@ -128,7 +128,7 @@ def _rates_table(lines: Sequence[PriceLine], *, asked: str, full: bool) -> Table
         "rates",
         caption,
         (
-            Column("model", "Model", width="mid"),
+            Column("model", "Model", width="label"),
             Column("context", "Context", width="tight"),
             Column("valid_from", "From", width="tight"),
             Column("valid_to", "To", width="tight", twin_only=not asked),
@@ -241,7 +241,7 @@ def _disagreement_table(found: Sequence[Disagreement]) -> Table:
         "disagreements",
         "Where lists disagree by more than 1 %",
         (
-            Column("model", "Model", width="mid"),
+            Column("model", "Model", width="label"),
             Column("context", "Context", width="tight"),
             Column("class", "Class", width="tight"),
             Column("prompt_above", "Prompt above", "number"),
@@ -283,7 +283,7 @@ def _fee_table(context: Context, fees: Iterable[Fee]) -> Table:
         (
             Column("fee", "Fee", width="mid"),
             Column("billing", "Billing", width="tight"),
-            Column("amount", "Amount", "number"),
+            Column("amount", "Amount", "number", width="label"),
             Column("currency", "Currency", width="tight"),
             Column("per", "Per", width="tight"),
             Column("usd", f"Last {FEE_DAYS} days", "number", "What it costs in the 30 whole UTC days before today"),
