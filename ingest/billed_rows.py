@@ -28,11 +28,13 @@ _NAMED: Final = (
     "line_item",
     "unit",
     "currency",
+    "has_more",
 )
 _ADDED: Final = ("quantity", "requests", "cost", "effective_cost", "list_cost")
 _SCHEMA: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
     **dict.fromkeys(_NAMED, pl.String),
     "is_batch": pl.Boolean,
+    "has_more": pl.Boolean,
     "chunk_no": pl.Int64,
     "page": pl.Int64,
     "line": pl.Int64,

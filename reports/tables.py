@@ -41,6 +41,8 @@ def _billed(line: Mapping[str, Any]) -> Iterator[str]:
     named = _clean(line["model"] or line["line_item"] or "no model")
     yield f"{_place(line)}  BILL  {line['day']}  {_clean(line['provider'])}  {named}  {line['class']}"
     yield f"    {quantity}{cost}  {line['charge']}"
+    if line["has_more"]:
+        yield "    warning: its page says that another follows (has_more), which is not in this one"
 
 
 def _proposal(line: Mapping[str, Any]) -> Iterator[str]:

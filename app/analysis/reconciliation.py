@@ -220,7 +220,7 @@ def _sides(session: Session, period: Period) -> _Sides | None:
     levels = levels_of(counting, compared)
     known = [line for line in counting if not line["has_cost"] or line["cost_pusd"] is not None]
     cells = cells_of(known, compared, levels)
-    return _Sides(list(cells.values()), levels, (*_left_out(lines), *_beside(beside)))
+    return _Sides(list(cells.values()), levels, (*_left_out(lines), *_beside(beside), *_cut_short(session)))
 
 
 def _spans(lines: list[dict[str, Any]]) -> dict[str, tuple[int, int]]:
@@ -265,6 +265,14 @@ def _left_out(lines: list[dict[str, Any]]) -> list[Aside]:
 
 def _beside(beside: dict[tuple[str, str], int]) -> list[Aside]:
     return [Aside(f"requests: {why}", provider, pusd) for (why, provider), pusd in sorted(beside.items()) if pusd]
+
+
+def _cut_short(session: Session) -> list[Aside]:
+    """Reports whose last page says that another follows, which was not read: what it says is missing here."""
+    return [
+        Aside("a bill cut short", f"{report} of {source}: has_more after {last_day}, the next page was not read", None)
+        for source, report, last_day, _ in session.rows("billed.cut_short")
+    ]
 
 
 def _summed(cells: list[Cell]) -> tuple[Provider, ...]:

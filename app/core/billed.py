@@ -53,6 +53,7 @@ class BilledLine(msgspec.Struct, frozen=True, kw_only=True):
         quantity: single tokens or units.
         requests: calls that the line counts.
         effective_cost: after commitments were spread over usage, where the bill says both.
+        has_more: whether its page says that another follows.
         page: whether the record that the line came from is an export of its own (a page of an API).
     """
 
@@ -75,4 +76,5 @@ class BilledLine(msgspec.Struct, frozen=True, kw_only=True):
     effective_cost: Decimal | None = None
     list_cost: Decimal | None = None
     currency: str | None = None
+    has_more: bool = False
     page: bool = False

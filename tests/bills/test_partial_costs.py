@@ -8,10 +8,12 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from click.testing import CliRunner
 from made_bills import RATES, Bill, Books, charged, month
 
 from app.analysis import spend
 from app.analysis.bill_share import from_bills, valued_from_bills
+from app.cli import main
 from app.core.money import pico, usd
 from app.core.view import View
 from reports import reconciliation
@@ -158,3 +160,23 @@ def test_a_price_of_one_tier_names_its_row(books: Books) -> None:
     assert dear["kind"] == "price"
     assert dear["price_row"]
     assert Decimal(dear["amount_usd"]) > pico(0)
+
+
+def test_a_page_whose_next_one_was_not_read_is_named(books: Books) -> None:
+    bill = Bill(charged(month(days=2)))
+    first = replace(bill, tokens={key: tokens for key, tokens in bill.tokens.items() if key[0] == "2026-03-02"})
+    last = replace(bill, tokens={key: tokens for key, tokens in bill.tokens.items() if key[0] == "2026-03-03"})
+    books.read("first.jsonl", first.costs_page() | {"has_more": True, "next_page": "page_2"}, source="bill")
+    (aside,) = books.reconciled().asides
+    assert (aside.what, aside.pusd) == ("a bill cut short", None)
+    assert "has_more after 2026-03-02" in aside.name
+    assert "a bill cut short" in reconciliation.text(said(books))
+    books.read("second.jsonl", last.costs_page(), source="bill")
+    assert books.reconciled().asides == ()
+
+
+def test_an_inspection_warns_of_a_page_that_says_more(tmp_path: Path) -> None:
+    path = tmp_path / "costs.jsonl"
+    path.write_text(json.dumps(Bill(charged(month(days=1))).costs_page() | {"has_more": True}), encoding="utf-8")
+    answer = CliRunner().invoke(main, ["inspect", str(path)], env={"HALVE_DATA_DIR": str(tmp_path / "data")})
+    assert "another follows (has_more)" in answer.stdout

@@ -53,6 +53,8 @@ def made_requests() -> list[dict[str, Any]]:
                 "price_row": rng.choice(["row 1", "row 2"]),
             }
         )
+        if rows[-1]["provider"] == "openai":
+            rows[-1]["price_row"] = "row 1"
         if key % 10 == 0:  # told by another source too
             rows.append(rows[-1] | {"request_key": 1_000 + key, "source": "trace", "start_us": start + 900_000})
     return rows
@@ -95,12 +97,13 @@ def made_bill() -> pl.DataFrame:
                 "file_mtime_ns": number % 3,
                 "byte_from": 0,
                 "task": "t",
+                "has_more": number % 3 == 0,
             }
         )
     schema = dict.fromkeys(rows[0], pl.String) | dict.fromkeys(
         ("requests", "lines", "line", "page", "file_bytes", "file_mtime_ns", "byte_from"), pl.Int64
     )
-    decimals = {"quantity": pl.Decimal(38, 6), "is_batch": pl.Boolean}
+    decimals = {"quantity": pl.Decimal(38, 6), "is_batch": pl.Boolean, "has_more": pl.Boolean}
     decimals |= dict.fromkeys(("cost", "effective_cost", "list_cost"), pl.Decimal(38, 12))
     frame = pl.DataFrame(rows, schema=schema | decimals)
     return frame.with_columns(pl.col("day").str.to_date())
@@ -115,6 +118,7 @@ INSERT INTO bill_lines SELECT
     CASE WHEN source = 'two' THEN 'one' END, cost IS NULL AND line % 2 = 0
 FROM billed
 """
+MIGRATIONS = ("facts", "analysis", "bills", "bill_lines", "overlaps", "bill_state", "bill_costs", "cut_short")
 COPIED = ("requests", "attribution", "sources", "billed", "bill_lines")
 
 
@@ -140,7 +144,7 @@ def click(duck: Warehouse, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     )
     try:
         for _, name, sql in available():
-            if name in ("facts", "analysis", "bills", "bill_lines", "overlaps"):
+            if name in MIGRATIONS:
                 for statement in clickhouse_text(sql, {}):
                     client.command(statement.sql)
         with duck.session() as session:
@@ -169,6 +173,7 @@ QUESTIONS: tuple[tuple[str, dict[str, str], dict[str, object]], ...] = (
     ("billed.price_rows", {"days": "days"}, {}),
     ("billed.evidence", {"days": "days"}, {"most": 3}),
     ("billed.inspect", {}, {}),
+    ("billed.cut_short", {}, {}),
     ("billed.reports", {}, {}),
     ("billed.facts", {}, {}),
     ("billed.any", {}, {}),

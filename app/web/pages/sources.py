@@ -116,6 +116,7 @@ def _sources_table(
     context: Context, sources: tuple[SourceFreshness, ...], taken: Mapping[str, Intake], bills: Mapping[str, str]
 ) -> Table:
     everything = views.View(period=views.period("all", context.view.period.zone, context.now_us))
+    cut_short = {row[0] for row in context.session.rows("billed.cut_short")}
     rows = []
     for item in sources:
         filtered = views.View(everything.period, filters=(views.Filter("is", "source", (item.source,)),))
@@ -129,7 +130,7 @@ def _sources_table(
                 cells.count(item.undated),
                 cells.count(item.requests_unpriced),
                 Cell(usd_text(item.cost_pusd), show.money(item.cost_pusd)),
-                _billed(item, item.source in bills),
+                _billed(item, item.source in bills, cut_short=item.source in cut_short),
             )
         )
     return Table(
@@ -152,10 +153,10 @@ def _sources_table(
     )
 
 
-def _billed(source: SourceFreshness, bill: bool) -> Cell:
+def _billed(source: SourceFreshness, bill: bool, *, cut_short: bool) -> Cell:
     """How a source is billed; one that is a bill and holds no request is asked nothing."""
     if bill and not source.requests:
-        return Cell(None, "a bill", tone="muted")
+        return Cell(None, "a bill", note="cut short: next page not read" if cut_short else "", tone="muted")
     return Cell(source.billing, BILLING_LABELS.get(source.billing, source.billing))
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from app.core.billed import BilledLine
 from app.core.usage import Rejected
 from ingest.formats.bills import wording
-from ingest.formats.bills.values import BadLineError, charge, day, items, money, pages, rejected, text
+from ingest.formats.bills.values import BadLineError, charge, day, items, money, of_pages, pages, rejected, text
 from ingest.formats.format import Format
 
 if TYPE_CHECKING:
@@ -112,5 +112,5 @@ FORMAT = Format(
     convention="one amount a model, token type and UTC day; API amounts are cents, the console's export is dollars.",
     billing="api",
     detect=detect,
-    parse=parse,
+    parse=of_pages(parse),
 )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from app.core.billed import BilledLine
 from app.core.usage import Rejected
-from ingest.formats.bills.values import BadLineError, amount, day, items, nested, pages, rejected, text, whole
+from ingest.formats.bills.values import BadLineError, amount, day, items, nested, of_pages, pages, rejected, text, whole
 from ingest.formats.format import Format
 
 if TYPE_CHECKING:
@@ -114,5 +114,5 @@ FORMAT = Format(
     convention="uncached input, cache reads, cache writes by lifetime and output are disjoint; no cost.",
     billing="api",
     detect=detect,
-    parse=parse,
+    parse=of_pages(parse),
 )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from app.core.billed import BilledLine
 from app.core.usage import Rejected
 from ingest.formats.bills import wording
-from ingest.formats.bills.values import BadLineError, charge, day, nested, pages, rejected, text, units
+from ingest.formats.bills.values import BadLineError, charge, day, nested, of_pages, pages, rejected, text, units
 from ingest.formats.format import Format
 
 if TYPE_CHECKING:
@@ -98,5 +98,5 @@ FORMAT = Format(
     convention="one amount a line item, UTC day and project; tokens of a line item are of its one class.",
     billing="api",
     detect=detect,
-    parse=parse,
+    parse=of_pages(parse),
 )

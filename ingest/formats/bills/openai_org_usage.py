@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from app.core.billed import BilledLine
 from app.core.usage import Rejected
-from ingest.formats.bills.values import BadLineError, amount, day, pages, rejected, text, whole
+from ingest.formats.bills.values import BadLineError, amount, day, of_pages, pages, rejected, text, whole
 from ingest.formats.format import Format
 
 if TYPE_CHECKING:
@@ -138,5 +138,5 @@ FORMAT = Format(
     convention="input_tokens holds cached, cache-written, audio and image tokens; they are taken apart; no cost.",
     billing="api",
     detect=detect,
-    parse=parse,
+    parse=of_pages(parse),
 )

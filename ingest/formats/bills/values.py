@@ -8,14 +8,23 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal, InvalidOperation, localcontext
+from functools import wraps
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
+
+from app.core.billed import BilledLine
 from app.core.usage import Rejected
 from ingest.formats.fields import decoded_text
 from ingest.formats.times import utc_instant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
+
+    from app.core.usage import UsageEvent
+    from ingest.formats.format import Origin
+
+    Parsed = Iterator[UsageEvent | BilledLine | Rejected]
 
 _MOST_USD: Final = Decimal(10) ** 15
 _MOST_UNITS: Final = Decimal(10) ** 24
@@ -172,3 +181,15 @@ def pages(record: Any) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
 def rejected(error: BadLineError) -> Rejected:
     """What the quarantine says of a line."""
     return Rejected(f"the line of the bill cannot be used: {error}")
+
+
+def of_pages(parse: Callable[[Any, Origin], Parsed]) -> Callable[[Any, Origin], Parsed]:
+    """A reader whose lines say whether their page names another that follows (`has_more`)."""
+
+    @wraps(parse)
+    def reading(record: Any, origin: Origin) -> Parsed:
+        more = isinstance(record, dict) and record.get("has_more") is True
+        for line in parse(record, origin):
+            yield msgspec.structs.replace(line, has_more=True) if more and isinstance(line, BilledLine) else line
+
+    return reading

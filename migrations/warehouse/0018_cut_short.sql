@@ -1,0 +1,2 @@
+-- Whether the page that a line came from says that another follows.
+ALTER TABLE billed ADD COLUMN has_more BOOLEAN;
