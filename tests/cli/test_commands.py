@@ -51,6 +51,7 @@ def test_analyze_gives_the_documented_object(analysis: dict[str, Any]) -> None:
         "schema", "window", "currency", "basis", "price_book", "coverage", "requests", "cost_usd", "paid_usd",
         "tokens", "unpriced", "rejected", "rejected_examples", "by_model", "by_feature", "levers_data", "plan",
         "held_out",
+        "other_services",
     ]  # fmt: skip
     assert {"from", "to", "days"} <= set(analysis["window"])
     assert {"priced_share", "reconciled_share"} <= set(analysis["coverage"])
