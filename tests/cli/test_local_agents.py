@@ -10,7 +10,8 @@ import pytest
 from app.core.errors import UsageError
 from ingest.connectors import local_logs
 from tests.cli.halve_command import halve
-from tests.formats.every_format import CLAUDE, codex
+from tests.formats.made_agent_records import codex
+from tests.formats.made_answers import CLAUDE
 
 if TYPE_CHECKING:
     from pathlib import Path

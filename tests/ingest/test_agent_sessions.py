@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ingest.quarantine import quarantined
-from tests.formats.every_format import codex
+from tests.formats.made_agent_records import codex
 
 if TYPE_CHECKING:
     from pathlib import Path

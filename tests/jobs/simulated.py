@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from app.control import schedules
@@ -27,6 +27,11 @@ def us(text: str) -> int:
 
 def iso(at_us: int) -> str:
     return (EPOCH + timedelta(microseconds=at_us)).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def days(first: str, count: int, step: int = 1) -> list[str]:
+    """ISO days from `first` on, every `step` days."""
+    return [(date.fromisoformat(first) + timedelta(days=step * place)).isoformat() for place in range(count)]
 
 
 @dataclass

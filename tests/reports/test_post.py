@@ -3,62 +3,25 @@
 from __future__ import annotations
 
 import json
-import shutil
-import ssl
-import subprocess
 from dataclasses import replace
 from datetime import datetime, timedelta
 from email import message_from_bytes
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from aiosmtpd.smtp import AuthResult
 from dashboard_company import DAY_US, NOW_US, ZONE, Company, company, requests
-from report_office import WEEK, Clock, Mailbox, mailbox, runtime_of, settings_of
+from report_office import WEEK, Clock, Mailbox, runtime_of, settings_of
+from report_post import TO, letters, settings
 
-from app.control import batches, migrate, open_control, outbox
-from app.core.errors import InputError, UnavailableError, UsageError
+from app.control import batches, open_control, outbox
 from app.core.money import usd_text
-from app.main import report_commands, reporting
-from reports import archive, post, smtp, weeks
+from app.main import reporting
+from reports import archive, post, weeks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from app.main.runtime import Runtime
-    from app.settings import Settings
-
-TO = "ana@acme.example ben@acme.example"
-
-
-@pytest.fixture(scope="module")
-def made() -> Company:
-    return company()
-
-
-@pytest.fixture
-def runtime(tmp_path: Path, made: Company) -> Iterator[Runtime]:
-    """The company's warehouse beside a control store of this test's own."""
-    control = open_control(tmp_path)
-    migrate(control)
-    yield replace(runtime_of(made, tmp_path), control=control)
-    control.dispose()
-
-
-@pytest.fixture
-def box() -> Iterator[Mailbox]:
-    with mailbox() as running:
-        yield running
-
-
-def settings(runtime: Runtime, box: Mailbox | None = None, **given: Any) -> Settings:
-    values = {"smtp_url": box.url if box else "", "mail_from": "halve@acme.example", "mail_to": TO} | given
-    return settings_of(runtime.data_dir, **values)
-
-
-def letters(runtime: Runtime) -> list[outbox.Letter]:
-    return list(reversed(outbox.newest(runtime.control)))
 
 
 def test_the_report_of_last_week_arrives_at_everybody_once(runtime: Runtime, box: Mailbox) -> None:
@@ -319,164 +282,3 @@ def test_the_batch_jobs_of_the_week_come_with_what_they_saved(tmp_path: Path) ->
         usd_text(charged),
     ]
     assert row[0].href == "/batch/jobs/j1"
-
-
-class TestOnDemand:
-    def test_a_reader_gets_the_week_that_was_asked_for(self, runtime: Runtime, box: Mailbox) -> None:
-        said = report_commands.send(runtime, settings(runtime, box), "2026-W45", "cleo@elsewhere.example")
-        assert said == "Sent the report of 2026-W45 to cleo@elsewhere.example."
-        assert box.received[0]["Subject"].startswith("LLM spend 2–8 Nov 2026")
-        assert box.envelopes == [("halve@acme.example", ["cleo@elsewhere.example"])]
-
-    def test_asking_does_not_replace_the_scheduled_mail(self, runtime: Runtime, box: Mailbox) -> None:
-        report_commands.send(runtime, settings(runtime, box), WEEK, "ana@acme.example")
-        reporting.send_due(runtime, settings(runtime, box), now=Clock())
-        assert [mail["To"] for mail in box.received] == ["ana@acme.example", *TO.split()]
-
-    def test_a_failure_is_told_and_tried_again(self, runtime: Runtime, box: Mailbox) -> None:
-        box.answers = ["451 not now"]
-        with pytest.raises(UnavailableError, match=r"451 not now.*tried again"):
-            report_commands.send(runtime, settings(runtime, box), WEEK, "ana@acme.example")
-
-    def test_without_a_server_it_says_where_the_mail_lies(self, runtime: Runtime) -> None:
-        said = report_commands.send(runtime, settings_of(runtime.data_dir), WEEK, "ana@acme.example")
-        assert "HALVE_SMTP_URL" in said
-        assert f"weekly-{WEEK}-1.eml" in said
-
-    @pytest.mark.parametrize("form", ["text", "html", "eml"])
-    def test_the_report_can_be_looked_at(self, runtime: Runtime, form: str) -> None:
-        shown = report_commands.shown(runtime, settings(runtime), WEEK, form)
-        assert b"halve.example/?period=3D2026-11-09" in shown or b"halve.example/?period=2026-11-09" in shown
-        assert (b"data:image/png;base64," in shown) is (form == "html")
-        assert letters(runtime) == [], "looking sends nothing"
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["", "ana", "ana@", "@acme.example", "a b@acme.example", "a@b.example\r\nBcc: c@d.example", "Ana <a@b.example>"],
-)
-def test_what_is_no_address_is_refused(text: str) -> None:
-    with pytest.raises(UsageError, match="no mail address"):
-        post.address(text)
-
-
-def test_a_page_sends_only_into_the_domains_of_the_operator(runtime: Runtime, box: Mailbox) -> None:
-    office = reporting.office(runtime, settings(runtime, box))
-    assert post.allowed(office, " new@ACME.example ") == "new@ACME.example"
-    with pytest.raises(UsageError, match=r"only to acme\.example"):
-        post.allowed(office, "thief@evil.example")
-
-
-class TestServerAddress:
-    def secrets(self, reference: str) -> str:
-        return {"env:PASSWORD": "s3cret", "file:/whole": "smtps://halve:pa%40ss@mail.example"}[reference]
-
-    def test_the_password_is_a_reference(self) -> None:
-        found = smtp.server("smtp://halve@mail.example?password=env:PASSWORD", self.secrets)
-        assert found == smtp.Server("mail.example", 587, "halve", "s3cret", tls=True, from_the_start=False)
-
-    def test_a_whole_address_may_be_a_secret(self) -> None:
-        found = smtp.server("file:/whole", self.secrets)
-        assert found == smtp.Server("mail.example", 465, "halve", "pa@ss", tls=True, from_the_start=True)
-
-    def test_this_machine_needs_no_tls(self) -> None:
-        assert not smtp.server("smtp://localhost:25", self.secrets).tls
-        assert smtp.server("smtp://localhost:25?tls=on", self.secrets).tls
-
-    @pytest.mark.parametrize(
-        "address",
-        [
-            "smtp://halve:s3cret@mail.example",
-            "smtp://halve@mail.example?password=s3cret",
-            "http://mail.example",
-            "mail.example:25",
-            "smtp://",
-            "smtp://mail.example:port",
-            "smtp://mail.example?starttls=no",
-        ],
-    )
-    def test_an_address_that_cannot_be_used_is_refused_without_showing_the_secret(self, address: str) -> None:
-        with pytest.raises(UsageError) as caught:
-            smtp.server(address, self.secrets)
-        assert "s3cret" not in str(caught.value)
-
-    def test_a_password_never_travels_in_the_clear(self) -> None:
-        with pytest.raises(UsageError, match="in the clear"):
-            smtp.sender(smtp.Server("mail.example", 587, "halve", "s3cret", tls=False, from_the_start=False))
-
-    def test_a_server_without_a_sender_address_is_refused(self, runtime: Runtime) -> None:
-        with pytest.raises(UsageError, match="HALVE_MAIL_FROM"):
-            reporting.office(runtime, settings(runtime, smtp_url="smtp://localhost", mail_from=""))
-
-
-@pytest.fixture(scope="module")
-def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    openssl = shutil.which("openssl")
-    assert openssl is not None, "the openssl command makes the certificate of this test"
-    folder = tmp_path_factory.mktemp("tls")
-    names = ("-keyout", str(folder / "key.pem"), "-out", str(folder / "cert.pem"))
-    subject = ("-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1,DNS:localhost", "-days", "2")
-    command = [openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", *names, *subject]
-    subprocess.run(command, check=True, capture_output=True)
-    return folder / "cert.pem", folder / "key.pem"
-
-
-class TestTls:
-    def server_side(self, certificate: tuple[Path, Path]) -> ssl.SSLContext:
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(*certificate)
-        return context
-
-    def test_starttls_and_login(self, certificate: tuple[Path, Path], runtime: Runtime) -> None:
-        logins = []
-
-        def check(_server: Any, _session: Any, _envelope: Any, _mechanism: str, data: Any) -> AuthResult:
-            logins.append((data.login, data.password))
-            return AuthResult(success=data.password == b"s3cret", handled=False)
-
-        options = {"tls_context": self.server_side(certificate), "require_starttls": True, "authenticator": check}
-        trusted = ssl.create_default_context(cafile=str(certificate[0]))
-        mail = reporting.office(runtime, settings(runtime)).compose(_letter(runtime))
-        with mailbox(**options, auth_required=True) as box:
-            where = smtp.Server("127.0.0.1", box.port, "halve", "s3cret", tls=True, from_the_start=False)
-            smtp.sender(where, trusted=trusted)(mail)
-            assert len(box.received) == 1
-            with pytest.raises(UnavailableError, match="user name or password"):
-                smtp.sender(replace(where, password="wrong"), trusted=trusted)(mail)
-            with pytest.raises(UnavailableError, match="did not take"):
-                smtp.sender(where)(mail)  # a certificate that this machine does not trust
-            assert len(box.received) == 1
-        assert set(logins) == {(b"halve", b"s3cret"), (b"halve", b"wrong")}
-
-    def test_tls_from_the_start(self, certificate: tuple[Path, Path], runtime: Runtime) -> None:
-        trusted = ssl.create_default_context(cafile=str(certificate[0]))
-        mail = reporting.office(runtime, settings(runtime)).compose(_letter(runtime))
-        with mailbox(ssl_context=self.server_side(certificate)) as box:
-            where = smtp.Server("127.0.0.1", box.port, "", "", tls=True, from_the_start=True)
-            smtp.sender(where, trusted=trusted)(mail)
-            assert len(box.received) == 1
-
-    def test_a_server_without_tls_gets_nothing_where_tls_is_demanded(self, runtime: Runtime, box: Mailbox) -> None:
-        mail = reporting.office(runtime, settings(runtime)).compose(_letter(runtime))
-        where = smtp.Server("127.0.0.1", box.port, "", "", tls=True, from_the_start=False)
-        with pytest.raises(UnavailableError):
-            smtp.sender(where)(mail)
-        assert box.received == []
-
-
-def _letter(runtime: Runtime) -> outbox.Letter:
-    office = reporting.office(runtime, settings(runtime))
-    post.queue_now(office, weeks.named(WEEK, ZONE), "ana@acme.example", NOW_US)
-    return letters(runtime)[0]
-
-
-def test_a_recipient_that_is_refused_is_a_refusal_for_good(runtime: Runtime) -> None:
-    class Picky(Mailbox):
-        async def handle_RCPT(self, *_args: Any) -> str:  # noqa: N802
-            return "550 no such mailbox"
-
-    mail = reporting.office(runtime, settings(runtime)).compose(_letter(runtime))
-    with mailbox(of=Picky) as box:
-        where = smtp.Server("127.0.0.1", box.port, "", "", tls=False, from_the_start=False)
-        with pytest.raises(InputError, match="550 no such mailbox"):
-            smtp.sender(where)(mail)
