@@ -13,7 +13,7 @@ from app.core.money import usd_text
 from app.web import cells
 from app.web import format as show
 from app.web.page import Link
-from app.web.pages.spend import daily_chart
+from app.web.spend_days import daily_chart
 from app.web.table import Cell, Column, Table
 from reports.document import Section, clipped
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Decimal
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from app.analysis.request_detail import request_detail
 from app.analysis.token_checks import placed
@@ -14,6 +13,7 @@ from app.plan import store as plan_store
 from app.web import cells, overlapping, plans
 from app.web import format as show
 from app.web.page import Content, Context, Link, Page
+from app.web.request_facts import Fact, facts_of, price_facts, state_text
 from app.web.table import Cell, Column, Table
 
 if TYPE_CHECKING:
@@ -43,35 +43,6 @@ PART_LABELS: Final = {
     "reasoning_pusd": "Reasoning",
     "other_pusd": "Searches, calls, fees",
 }
-STATES: Final = {
-    "priced": "Every token class of this request has a price.",
-    "partly": "A part of this request has no price: the cost is a lower bound, what is missing is not counted as zero.",
-    "unpriced": "This request has no price: its cost is unknown, not zero.",
-    "not_billed": "The source says that this request was not billed.",
-    "unknown": "The log of this request holds no usage, so its cost is unknown, not zero.",
-}
-UNREADABLE: Final = (
-    "A token count in the log of this request could not be read (bad_number under Warnings), so its cost is unknown, "
-    "not zero."
-)
-BILLINGS: Final = {
-    "api": "paid by the request",
-    "subscription": "covered by a subscription; the dollars are list-price value",
-    "provisioned": "covered by provisioned capacity; the dollars are list-price value",
-    "free": "free; the dollars are list-price value",
-    "unknown": "not known; the dollars are list-price value until you say how it is billed",
-}
-
-
-# Later than any price is known to hold (the year 2200).
-FAR_FUTURE_US: Final = 7_258_118_400_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class Fact:
-    label: str
-    value: str
-    href: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,23 +83,17 @@ def build(context: Context) -> Content:
             subtitle=f"{detail.row.model} · {detail.row.feature} · "
             f"{show.precise_moment(detail.row.start_us, context.zone)}",
             cost=show.exact_money(detail.row.cost_pusd),
-            state=_state(detail),
-            price=_price_facts(context, detail),
+            state=state_text(detail),
+            price=price_facts(context, detail),
             sides=_sides(detail.phases, detail.row.cost_pusd),
             why=_why(detail),
-            facts=_facts(context, detail),
+            facts=facts_of(context, detail),
             findings=_findings(context, number),
             back=context.url("/requests"),
         ),
         notices=overlapping.notices(context, number),
         tables=(_cost_table(detail), *_around_table(context, detail), *_prompt_table(detail), *_billed_table(detail)),
     )
-
-
-def _state(detail: RequestDetail) -> str:
-    if detail.row.cost_state == "unknown" and "bad_number:" in str(detail.facts["warnings"] or ""):
-        return UNREADABLE
-    return STATES.get(detail.row.cost_state, "")
 
 
 def _findings(context: Context, number: int) -> tuple[Link, ...]:
@@ -188,39 +153,6 @@ def _amount(charge: Charge) -> int | None:
     return int((Decimal(charge.tokens) * charge.rate_pusd).to_integral_value(ROUND_HALF_EVEN))
 
 
-def _row_facts(context: Context, detail: RequestDetail) -> tuple[Fact, ...]:
-    """Where the rates of the price row come from and when they hold."""
-    price = detail.price
-    if price is None:
-        return ()
-    valid = []
-    if price.valid_from_us > 0:
-        valid.append(f"from {show.moment(price.valid_from_us, context.zone)}")
-    if price.valid_to_us < FAR_FUTURE_US:
-        valid.append(f"until {show.moment(price.valid_to_us, context.zone)}")
-    return (
-        Fact("Source of the price", f"{price.source} ({price.status})"),
-        Fact("Terms", price.ctx or "standard"),
-        Fact("Holds", " ".join(valid) or "always"),
-    )
-
-
-def _price_facts(context: Context, detail: RequestDetail) -> tuple[Fact, ...]:
-    facts = detail.facts
-    reported = facts["cost_reported_pusd"]
-    found = [
-        Fact("Price row", facts["price_row"] or "none"),
-        *_row_facts(context, detail),
-        Fact("Price book", facts["price_book"] or "none"),
-        Fact("Billing of the source", BILLINGS.get(detail.billing, detail.billing)),
-    ]
-    if facts["cost_list_pusd"] is not None and facts["cost_list_pusd"] != facts["cost_pusd"]:
-        found.append(Fact("At list price", show.exact_money(facts["cost_list_pusd"])))
-    if reported is not None:
-        found.append(Fact("Reported by the source", show.exact_money(reported)))
-    return tuple(found)
-
-
 def _sides(phases: Phases, cost_pusd: int | None) -> tuple[Side, ...]:
     speed = phases.tokens_per_second
     return (
@@ -265,69 +197,6 @@ def _why(detail: RequestDetail) -> str:
         return general
     times = Decimal(phases.decode_pusd) / phases.tokens_out / (Decimal(phases.prefill_pusd) / phases.tokens_in)
     return f"{general} Here an answer token cost {times:,.1f} times as much as a prompt token."
-
-
-def _also_told_by(detail: RequestDetail) -> str | None:
-    """The other sources of a request that was counted once."""
-    others = [origin for origin in detail.origins if origin.source != detail.facts["source"]]
-    named = [
-        f"{one.source} ({one.file}, line {show.count(one.line)})" if one.file and one.line is not None else one.source
-        for one in others
-    ]
-    return "; ".join(named) or None
-
-
-def _facts(context: Context, detail: RequestDetail) -> tuple[Fact, ...]:
-    facts: dict[str, Any] = dict(detail.facts)
-    origin = facts["origin_file"]
-    if origin is not None and facts["origin_line"] is not None:
-        origin = f"{origin}, line {show.count(facts['origin_line'])}"
-    assigned = detail.assignment
-    rule = "nothing says" if assigned is None or assigned.rule == "none" else f"by {assigned.rule}"
-    listed = [
-        ("Status", _status(facts)),
-        ("Feature", f"{detail.row.feature} ({rule})"),
-        ("Team, environment", None if assigned is None else f"{assigned.team}, {assigned.environment}"),
-        ("Provider", facts["provider"]),
-        ("Model as sent", facts["model"]),
-        ("Model as priced", facts["model_id"]),
-        ("Service tier", facts["service_tier"]),
-        ("Batch", "yes" if facts["is_batch"] else "no"),
-        ("Streamed", {True: "yes", False: "no", None: None}[facts["stream"]]),
-        ("Started", show.precise_moment(facts["start_us"], context.zone)),
-        ("Duration", show.duration(detail.row.duration_us)),
-        ("Finish reason", facts["finish_reason"]),
-        ("Largest answer allowed", None if facts["max_tokens"] is None else show.count(facts["max_tokens"])),
-        ("Temperature", None if facts["temperature"] is None else f"{facts['temperature']:g}"),
-        ("API key", facts["api_key_alias"]),
-        ("Account", facts["account"]),
-        ("Session", facts["session_id"]),
-        ("Trace", facts["trace_id"]),
-        ("Provider's id", facts["provider_response_id"]),
-        ("Source", facts["source"]),
-        ("Read from", origin),
-        ("Also told by", _also_told_by(detail)),
-        ("Tags", _tags(facts["tags"])),
-        ("Error", facts["error"]),
-        ("Warnings", facts["warnings"]),
-    ]
-    return tuple(Fact(label, str(value)) for label, value in listed if value is not None)
-
-
-def _tags(text: str | None) -> str | None:
-    """Tags as `name: value`; text that is no JSON object is shown as it is."""
-    if text is None:
-        return None
-    try:
-        tags = json.loads(text)
-    except ValueError:
-        return text
-    return ", ".join(f"{name}: {value}" for name, value in tags.items()) if isinstance(tags, dict) else text
-
-
-def _status(facts: dict[str, Any]) -> str:
-    code = facts["http_status"]
-    return str(facts["status"]) if code is None else f"{facts['status']} ({code})"
 
 
 def _around_table(context: Context, detail: RequestDetail) -> tuple[Table, ...]:
