@@ -1,9 +1,9 @@
 """Two sources that tell of the same calls but share no id: found by model, tokens and start, and kept from adding up.
 
-Twins are calls of two sources that are each other's nearest, of the same model and tokens, at most NEAR_US apart. What
-chance would give is measured by moving one clock. Until somebody says which source counts, the one with fewer calls in
-the time that both cover is held out of all sums there; afterwards only its twins are. Facts never change: `held_out` is
-made anew from them.
+Twins are calls of two sources of the same model and tokens, at most NEAR_US apart (`app.analysis.twins`). What chance
+would give is measured by moving one clock. Until somebody says which source counts, the one with fewer calls in the
+time that both cover is held out of all sums there; afterwards only its twins are, whatever a later comparison finds.
+Facts never change: `held_out` is made anew from them.
 """
 
 from __future__ import annotations
@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
+from app.analysis import twins
 from app.warehouse import rollup
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
+    from app.analysis.twins import Counts
     from app.warehouse.store import Session
 
     Decisions = Mapping[tuple[str, str], str | None]
@@ -105,14 +107,14 @@ def held(session: Session) -> tuple[Held, ...]:
 def follow(session: Session, decisions: Decisions) -> None:
     """Bring `held_out` up to date after new requests were attributed; milliseconds where no source overlaps.
 
-    Call inside `Warehouse.writing()`, after the roll-ups were filled. A source that is new or has doubled is compared
-    with all others; else only the time of the new requests is looked at.
+    Call inside `Warehouse.writing()`, after the roll-ups were filled. A source that is new or has grown by half is
+    compared with all others; else only the time of the new requests is looked at.
     """
     if session.rows("overlap.grown"):
         compare(session)
         hold(session, decisions)
         return
-    if not any(one.is_double for one in standing(session)):
+    if not any(stands(one, decisions) for one in standing(session)):
         return
     first, last = session.rows("overlap.pending")[0]
     if first is not None:
@@ -124,16 +126,39 @@ def compare(session: Session) -> tuple[Overlap, ...]:
 
     Call inside `Warehouse.writing()`.
     """
-    session.execute("overlap.calls", from_us=_ALWAYS[0], to_us=_ALWAYS[1], near_us=NEAR_US)
+    session.execute("overlap.calls", from_us=_ALWAYS[0], to_us=_ALWAYS[1], least_tokens=1)
     session.execute("overlap.pairs", near_us=NEAR_US)
-    for into, moved_us in (("overlap_twins", 0), ("overlap_later", LATER_US), ("overlap_earlier", EARLIER_US)):
-        _find_twins(session, "overlap_pairs", into, moved_us)
-    found = tuple(Overlap(*_typed(row)) for row in session.rows("overlap.found"))
+    counted = [_meetings(session, moved_us) for moved_us in (0, LATER_US, EARLIER_US)]
+    found = tuple(_sharper(row, *counted) for row in session.rows("overlap.found"))
     session.register("overlap_found", _frame(found))
     session.execute("overlap.keep", {"found": "overlap_found"})
     session.unregister("overlap_found")
-    _drop(session, "overlap_calls", "overlap_pairs", "overlap_twins", "overlap_later", "overlap_earlier")
+    _drop(session, "overlap_calls", "overlap_pairs", "overlap_islands")
     return found
+
+
+def _meetings(session: Session, moved_us: int) -> tuple[Counts, Counts]:
+    """Calls that are each other's nearest, and the most pairs that could be made, with one clock moved."""
+    session.execute("overlap.islands", {"pairs": "overlap_pairs"}, near_us=NEAR_US, moved_us=moved_us)
+    nearest, most = twins.meetings(session.frame("overlap.crowded"), NEAR_US)
+    for a, b, count in session.rows("overlap.lone_twins"):
+        nearest[a, b] = nearest.get((a, b), 0) + int(count)
+        most[a, b] = most.get((a, b), 0) + int(count)
+    return nearest, most
+
+
+def _sharper(row: tuple[object, ...], *counted: tuple[Counts, Counts]) -> Overlap:
+    """A pair by the way of counting that stands out more from chance; `counted` by clock: as it is, later, earlier.
+
+    Calls that are each other's nearest tell more where equal calls come all the time, the most pairs where they come in
+    bursts, in which only few are each other's nearest when one clock is late.
+    """
+    a, b, from_us, to_us, calls_a, calls_b = row
+    pair = str(a), str(b)
+    ways = [[counts.get(pair, 0) for counts in way] for way in zip(*counted, strict=True)]
+    sums = [(real, (later + earlier) / 2) for real, later, earlier in ways]
+    found, chance = max(sums, key=lambda way: way[0] - way[1])
+    return Overlap(*_typed((a, b, from_us, to_us, calls_a, calls_b, found, chance)))
 
 
 def hold(session: Session, decisions: Decisions, *, from_us: int = _ALWAYS[0], to_us: int = _ALWAYS[1]) -> int:
@@ -142,49 +167,88 @@ def hold(session: Session, decisions: Decisions, *, from_us: int = _ALWAYS[0], t
     `decisions` gives by pair the source that counts, None where both do. Returns how many requests changed sides.
     Call inside `Warehouse.writing()`.
     """
-    doubled = sorted((one for one in standing(session) if one.is_double), key=lambda one: -one.twins)
+    doubled = [one for one in standing(session) if stands(one, decisions)]
     if not doubled and not session.rows("overlap.any_held")[0][0]:
         return 0
     session.execute("overlap.new_held")
-    reached = {str(source): int(last) for source, last in session.rows("sources.newest")}
-    spans = [_span(one, reached) for one in doubled]
-    session.execute("overlap.calls", from_us=from_us - 2 * NEAR_US, to_us=to_us + 2 * NEAR_US, near_us=NEAR_US)
-    session.register("overlap_chosen", _frame(spans))
-    _find_twins(session, "overlap_chosen", "overlap_twins", 0)
-    for one in _undecided_first(spans, decisions):
-        counted = decisions.get(one.pair, one.larger)
-        if counted is None:
-            continue
-        held_source = one.other(counted)
-        if one.pair in decisions:
-            session.execute("overlap.hold_twins", held=held_source, counted=counted)
-        else:
-            span = {"from_us": one.from_us, "to_us": one.to_us}
-            session.execute("overlap.hold_all", None, held=held_source, counted=counted, **span)
+    reach = {str(source): (int(first), int(last)) for source, first, last in session.rows("overlap.reach")}
+    spans = sorted((_span(one, reach) for one in doubled), key=lambda one: -one.twins)
+    # What is held out whole comes first: a call whose only counting twin is held out itself must count.
+    _hold_whole(session, [one for one in spans if one.pair not in decisions])
+    _hold_twins(session, [one for one in spans if one.pair in decisions], decisions, from_us, to_us)
     moved = session.frame("overlap.moved", from_us=from_us, to_us=to_us)["start_us"]
     if len(moved):
         session.execute("overlap.hold_forget", from_us=from_us, to_us=to_us)
         session.execute("overlap.hold_put", from_us=from_us, to_us=to_us)
         rollup.rebuild_for(session, moved)
-    session.unregister("overlap_chosen")
-    _drop(session, "overlap_calls", "overlap_twins", "overlap_held")
+    _drop(session, "overlap_held")
     return len(moved)
 
 
-def _span(one: Overlap, reached: Mapping[str, int]) -> Overlap:
-    """The pair with the time that both cover by now: logs may have come since the two were compared."""
-    ends = [reached[source] for source in one.pair if source in reached]
-    to_us = max(one.to_us, min(ends) + NEAR_US + 1) if len(ends) == 2 else one.to_us
-    return Overlap(*one.pair, one.from_us, to_us, one.calls_a, one.calls_b, one.twins, one.chance)
+def stands(one: Overlap, decisions: Decisions) -> bool:
+    """Whether a pair has something to hold out: it is double, or somebody said which one counts when it was."""
+    return decisions[one.pair] is not None if one.pair in decisions else one.is_double
 
 
-def _undecided_first(pairs: Sequence[Overlap], decisions: Decisions) -> list[Overlap]:
-    """What is held out whole comes first: a call whose only counting twin is held out itself must count."""
-    return sorted(pairs, key=lambda one: one.pair in decisions)
+def _hold_whole(session: Session, undecided: list[Overlap]) -> None:
+    """Hold out the source with fewer calls, but not for one that is held out there itself."""
+    out: dict[str, list[tuple[int, int]]] = {}
+    for one in _winners_first(undecided):
+        held_source = one.other(one.larger)
+        for from_us, to_us in _without((one.from_us, one.to_us), out.get(one.larger, [])):
+            session.execute("overlap.hold_all", held=held_source, counted=one.larger, from_us=from_us, to_us=to_us)
+        out.setdefault(held_source, []).append((one.from_us, one.to_us))
 
 
-def _find_twins(session: Session, pairs: str, into: str, moved_us: int) -> None:
-    session.execute("overlap.twins", {"pairs": pairs, "into": into}, near_us=NEAR_US, moved_us=moved_us)
+def _winners_first(pairs: list[Overlap]) -> Iterator[Overlap]:
+    """Each pair after those in which the source that counts in it is held out."""
+    left = list(pairs)
+    while left:
+        losers = {one.other(one.larger) for one in left}
+        chosen = next((one for one in left if one.larger not in losers), left[0])
+        left.remove(chosen)
+        yield chosen
+
+
+def _without(span: tuple[int, int], cut: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """What is left of a half-open span."""
+    left = [span]
+    for begin, end in cut:
+        left = [
+            (first, last)
+            for one in left
+            for first, last in ((one[0], min(one[1], begin)), (max(one[0], end), one[1]))
+            if first < last
+        ]
+    return left
+
+
+def _hold_twins(session: Session, decided: list[Overlap], decisions: Decisions, from_us: int, to_us: int) -> None:
+    """Hold out the twins of sources that do not count; calls without tokens have twins too, now that it is known."""
+    if not decided:
+        return
+    session.execute("overlap.calls", from_us=from_us - 2 * NEAR_US, to_us=to_us + 2 * NEAR_US, least_tokens=0)
+    session.register("overlap_chosen", _frame(decided))
+    session.execute("overlap.islands", {"pairs": "overlap_chosen"}, near_us=NEAR_US, moved_us=0)
+    session.register("overlap_crowded", twins.paired(session.frame("overlap.crowded"), NEAR_US))
+    session.execute("overlap.keep_twins", {"crowded": "overlap_crowded"})
+    for one in decided:
+        counted = decisions[one.pair]
+        if counted is not None:
+            session.execute("overlap.hold_twins", held=one.other(counted), counted=counted)
+    session.unregister("overlap_chosen")
+    session.unregister("overlap_crowded")
+    _drop(session, "overlap_calls", "overlap_islands", "overlap_twins")
+
+
+def _span(one: Overlap, reach: Mapping[str, tuple[int, int]]) -> Overlap:
+    """The pair with the time that both cover by now: logs may have come since the two were compared, older ones too."""
+    if not all(source in reach for source in one.pair):
+        return one
+    (first_a, last_a), (first_b, last_b) = (reach[source] for source in one.pair)
+    from_us = min(one.from_us, max(first_a, first_b) - NEAR_US)
+    to_us = max(one.to_us, min(last_a, last_b) + NEAR_US + 1)
+    return Overlap(*one.pair, from_us, to_us, one.calls_a, one.calls_b, one.twins, one.chance)
 
 
 def _drop(session: Session, *names: str) -> None:

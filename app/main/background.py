@@ -17,7 +17,7 @@ from apscheduler.triggers.interval import IntervalTrigger
 
 from app.control import schedules
 from app.control import sources as control_sources
-from app.core.errors import HalveError
+from app.core.errors import HalveError, NotFoundError
 from app.jobs import Clockwork
 from app.main import uploads
 from app.main.jobs import WAREHOUSE, jobs
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-    from app.control.sources import Source
+    from app.control.sources import RunState, Source
     from app.main.runtime import Runtime
     from app.plan.result import PlanResult
     from app.settings import Settings
@@ -197,28 +197,36 @@ class Background:
         """The sources whose time has come, each with its cursor."""
         found = []
         for source in control_sources.all_sources(self.runtime.control):
-            where = control_sources.cursor(self.runtime.control, source.name)
+            try:
+                where = control_sources.cursor(self.runtime.control, source.name)
+            except NotFoundError:
+                continue  # removed this very moment
             every_us = int(source.options.get("every_us", 900_000_000))
             if source.enabled and (where.last_run_us is None or now_us() - where.last_run_us >= every_us):
                 found.append((source, where.cursor))
         return found
 
     def _run_source(self, source: Source, held: Mapping[str, Any] | None) -> str | None:
-        control = self.runtime.control
-        control_sources.set_run_state(control, source.name, "running", now_us())
         self.progress = Progress("reading logs", f"source {source.name}")
+        error: str | None = None
         try:
-            pull_source(control, self.settings, source, held, read=self._read_source, take=self._take_turn)
-        except HalveError as error:
-            control_sources.set_run_state(control, source.name, "failed", now_us(), str(error))
+            self._note_run(source, "running")
+            pull_source(self.runtime.control, self.settings, source, held, read=self._read_source, take=self._take_turn)
+        except HalveError as known:
+            error = str(known)
             log.warning("source %s: %s", source.name, error)
-            return str(error)
         except Exception:
-            unforeseen = "An unexpected error; the log of the service has the details."
-            control_sources.set_run_state(control, source.name, "failed", now_us(), unforeseen)
-            raise
-        control_sources.set_run_state(control, source.name, "ok", now_us())
-        return None
+            # One source may fail in a way nobody foresaw; the others are pulled.
+            error = "An unexpected error; the log of the service has the details."
+            log.exception("source %s failed", source.name)
+        try:
+            self._note_run(source, "ok" if error is None else "failed", error)
+        except NotFoundError:
+            return "It was removed while it was pulled; what came of it is stored."
+        return error
+
+    def _note_run(self, source: Source, state: RunState, error: str | None = None) -> None:
+        control_sources.set_run_state(self.runtime.control, source.name, state, now_us(), error)
 
     def _read_source(self, paths: Sequence[Path], name: str) -> Summary:
         with self.clockwork.lanes[WAREHOUSE]:

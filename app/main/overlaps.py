@@ -50,8 +50,9 @@ def primary(runtime: Runtime, name: str) -> list[str]:
 
 
 def _doubled(runtime: Runtime) -> list[kept.Pair]:
+    decided = kept.decisions(runtime.control)
     with runtime.warehouse.session() as session:
-        return [one.pair for one in overlap.standing(session) if one.is_double]
+        return [one.pair for one in overlap.standing(session) if one.is_double or one.pair in decided]
 
 
 def _follow(runtime: Runtime) -> None:

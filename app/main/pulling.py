@@ -61,6 +61,7 @@ def pull_source(
                 source.name,
                 batch.position,
                 now_us(),
+                pulled=source,
                 fresh_us=batch.fresh_us,
                 complete_us=batch.complete_us,
                 records=records,

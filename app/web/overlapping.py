@@ -42,7 +42,7 @@ def forms(context: Context) -> tuple[OverlapForm, ...]:
     """One form a pair of sources that must not add up, those that nobody decided first."""
     decided = kept.decisions(context.deps.control)
     out = _held(context)
-    found = [one for one in overlap.standing(context.session) if one.is_double]
+    found = [one for one in overlap.standing(context.session) if one.is_double or overlap.stands(one, decided)]
     return tuple(_form(one, decided, out) for one in sorted(found, key=lambda one: (one.pair in decided, one.pair)))
 
 
@@ -103,7 +103,7 @@ def _row(
     held = [out[pair] for pair in (one.pair, (one.source_b, one.source_a)) if pair in out]
     worth = [item.cost_pusd for item in held if item.cost_pusd is not None]
     waits = one.is_double and one.pair not in decided
-    counted = (decided.get(one.pair, one.larger) if one.is_double else None) or BOTH
+    counted = (decided.get(one.pair, one.larger) if overlap.stands(one, decided) else None) or BOTH
     return (
         cells.text(one.source_a),
         cells.text(one.source_b),

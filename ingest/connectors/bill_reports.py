@@ -94,6 +94,7 @@ def _pages(client: PoliteClient, report: Report, begin: dict[str, str | int]) ->
         return decode(body)
 
     page: str | None = None
+    given: set[str] = set()
     for _ in range(MAX_PAGES):
         params = {**report.params, **begin, **({} if page is None else {"page": page})}
         answer = client.get(report.path, params, keep)
@@ -101,7 +102,8 @@ def _pages(client: PoliteClient, report: Report, begin: dict[str, str | int]) ->
             yield line_of(bodies["last"])
         if not answer.has_more:
             return
-        if answer.next_page is None or answer.next_page == page:
+        if answer.next_page is None or answer.next_page in given:
             raise InputError(f"{report.path} says that more follows and not where. Nothing after that was read.")
         page = answer.next_page
+        given.add(page)
     raise InputError(f"The pages of {report.path} do not end.")

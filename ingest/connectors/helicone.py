@@ -25,6 +25,7 @@ HOST: Final = "https://api.helicone.ai"
 FORMAT: Final = "helicone"
 OVERLAP_MINUTES: Final = 30
 MAX_LIMIT: Final = 1000
+MAX_BARREN: Final = 20  # pages in a row without a new row; rows that arrive shift few
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,7 @@ class _Reader:
 
     def pages(self, start_us: int) -> Iterator[tuple[list[bytes], int]]:
         """(new lines, time up to which everything is read) of each page."""
-        at_us, offset = start_us, 0
+        at_us, offset, barren = start_us, 0, 0
         while True:
             rows, more = self._page(at_us, offset)
             last_us = self._order(rows, at_us)
@@ -100,6 +101,9 @@ class _Reader:
             if not more:
                 yield lines, self.until_us
                 return
+            barren = 0 if lines else barren + 1
+            if barren > MAX_BARREN:
+                raise InputError(f"The pages of {PATH} do not end: {barren} of them gave what was given before.")
             yield lines, last_us
             at_last = {name for name, _, when in rows if when >= last_us}
             if last_us > at_us:

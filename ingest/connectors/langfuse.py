@@ -31,6 +31,7 @@ OVERLAP_US: Final = 60 * MINUTE_US  # older SDKs deliver up to 15 minutes late, 
 SLICE_ROWS: Final = 20_000
 MIN_SLICE_US: Final = MINUTE_US
 MAX_PAGES: Final = 100_000
+FORGOTTEN: Final = (400, 404, 410, 422)  # what servers say to a cursor that they do not know any more
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,25 +150,26 @@ class _Reader:
     def slice(self, start_us: int, end_us: int, page: str) -> Iterator[tuple[list[bytes], str | None]]:
         """(records, cursor of the next page) of each page from `page` on; the last one has no cursor."""
         resumed = bool(page)
+        given: set[str] = set()
         for _ in range(MAX_PAGES):
             try:
-                answer = self._page(start_us, end_us, page)
-            except RefusedError as error:
-                if not resumed or error.status != 400:
-                    raise
-                page, resumed = "", False  # the server forgot the cursor, as after an update: the slice anew
+                answer = self._page(start_us, end_us, page, resumed=resumed)
+            except _ForgottenCursorError:
+                page, resumed = "", False  # as after an update of the server: the slice anew
                 continue
             resumed = False
             following = answer.meta.cursor
-            if following is not None and following == page:
+            if following is not None and following in given:
                 break
             yield _by_trace(answer.data), following
             if following is None:
                 return
+            given.add(following)
             page = following
         raise InputError(f"The pages of {PATH} do not end ({rfc3339(start_us)} to {rfc3339(end_us)}).")
 
-    def _page(self, start_us: int, end_us: int, page: str) -> _Page:
+    def _page(self, start_us: int, end_us: int, page: str, *, resumed: bool) -> _Page:
+        """A page. Raises _ForgottenCursorError where a cursor of an earlier pull is not taken any more."""
         while True:
             params: dict[str, str | int | list[str]] = {
                 "fromStartTime": rfc3339(start_us),
@@ -180,9 +182,15 @@ class _Reader:
             try:
                 return self.client.get(PATH, params, _DECODE)
             except (TooLargeError, RefusedError) as error:
+                if resumed and isinstance(error, RefusedError) and error.status in FORGOTTEN:
+                    raise _ForgottenCursorError from error
                 if not fewer_may_do(error, self.limit):
                     raise
                 self.limit = max(1, self.limit // 2)
+
+
+class _ForgottenCursorError(Exception):
+    """The server does not know a cursor any more; the limit of a page is not what it minds."""
 
 
 _DECODE: Final = decoder(_Page, PATH)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import httpx2
 
 from app.core.errors import ForbiddenError, HalveError, InputError, UnavailableError
-from ingest.connectors.outbound import checked_address
+from ingest.connectors.pinned import PinnedTransport
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,6 +26,7 @@ T = TypeVar("T")
 Params = Mapping[str, str | int | list[str]]
 log = logging.getLogger(__name__)
 
+_PAGE_LOOK: Final = 1024
 RETRIED: Final = frozenset((408, 425, 429, 500, 502, 503, 504, 529))
 
 
@@ -119,6 +120,7 @@ class PoliteClient:
     def __post_init__(self) -> None:
         self._url = address(self.base_url)
         self._client = httpx2.Client(
+            transport=PinnedTransport(self.guard),
             timeout=httpx2.Timeout(connect=10.0, read=60.0, write=10.0, pool=10.0),
             follow_redirects=False,
             trust_env=False,
@@ -142,7 +144,7 @@ class PoliteClient:
         Raises:
             UnavailableError: no whole answer came within the attempts.
             ForbiddenError: the token or the host is refused.
-            RefusedError: another 4xx, or a redirect.
+            RefusedError: another 4xx, a redirect, or a web page.
             TooLargeError: the answer is above `max_bytes`.
         """
         last = "no answer"
@@ -151,13 +153,14 @@ class PoliteClient:
             try:
                 status, headers, answer = self._once(method, path, params, body)
                 if status == 200:
+                    self._refuse_page(path, answer)
                     return decode(answer)
                 self._final(path, status, headers)
                 asked_s = _retry_after_s(headers.get("retry-after"))
                 last = f"status {status}"
             except UnreadableError as error:
                 last = f"an answer that is cut off ({error})"
-            except httpx2.TransportError as error:
+            except httpx2.RequestError as error:  # of the connection, or packed data that is damaged
                 last = type(error).__name__
             if asked_s is not None and asked_s > self.patience.longest_s:
                 raise UnavailableError(f"{self._url.host} asks for a pause of {asked_s:.0f} s. Pull again after that.")
@@ -171,22 +174,26 @@ class PoliteClient:
         )
 
     def _once(self, method: str, path: str, params: Params, sent: bytes | None) -> tuple[int, httpx2.Headers, bytes]:
-        port = self._url.port or (443 if self._url.scheme == "https" else 80)
-        checked = checked_address(self._url.host, port, self.guard)
-        url = self._url.copy_with(host=checked, path=self._url.path.rstrip("/") + path)
-        headers = {"Host": self._url.netloc.decode(), "Accept": "application/json", **self.headers}
+        url = self._url.copy_with(path=self._url.path.rstrip("/") + path)
+        headers = {"Accept": "application/json", **self.headers}
         if sent is not None:
             headers["Content-Type"] = "application/json"
-        extensions = {"sni_hostname": self._url.host} if self._url.scheme == "https" else {}
-        with self._client.stream(
-            method, url, params=dict(params), content=sent, headers=headers, extensions=extensions
-        ) as response:
+        with self._client.stream(method, url, params=dict(params), content=sent, headers=headers) as response:
             body = bytearray()
             for piece in response.iter_bytes():
                 body += piece
                 if len(body) > self.max_bytes:
                     raise TooLargeError(f"An answer of {self._url.host} is above {self.max_bytes >> 20} MiB.")
             return response.status_code, response.headers, bytes(body)
+
+    def _refuse_page(self, path: str, answer: bytes) -> None:
+        """Raise for a web page in the place of data: the place is another one, and asking again changes nothing."""
+        if answer[:_PAGE_LOOK].lstrip().startswith(b"<"):
+            raise RefusedError(
+                f"{self._url.host}{path} answers with a web page instead of data, as a login or a proxy in front of it "
+                "does. Check the address, and that this machine is let through without a login.",
+                200,
+            )
 
     def _final(self, path: str, status: int, headers: httpx2.Headers) -> None:
         """Raise for answers that no second attempt changes."""

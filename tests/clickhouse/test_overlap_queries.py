@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from app.analysis.overlap import EARLIER_US, LATER_US, NEAR_US
+from app.analysis.overlap import NEAR_US
 from app.warehouse.dialect import CLICKHOUSE_SETTINGS, clickhouse, clickhouse_text
 from app.warehouse.migrate import available
 from tests.analysis.facts import SCHEMA
-from tests.overlap.twice_told import BEGIN_US, HOUR_US, SECOND_US, Store, calls
+from tests.overlap.twice_told import BEGIN_US, HOUR_US, SECOND_US, Call, Store, calls
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,15 +20,15 @@ clickhouse_connect = pytest.importorskip("clickhouse_connect", reason="the extra
 
 ALWAYS = {"from_us": 0, "to_us": 2**62}
 STEPS: tuple[tuple[str, dict[str, str], dict[str, Any]], ...] = (
-    ("overlap.calls", {}, {**ALWAYS, "near_us": NEAR_US}),
+    ("overlap.calls", {}, {**ALWAYS, "least_tokens": 1}),
     ("overlap.pairs", {}, {"near_us": NEAR_US}),
-    *(
-        ("overlap.twins", {"pairs": "overlap_pairs", "into": into}, {"near_us": NEAR_US, "moved_us": moved})
-        for into, moved in (("overlap_twins", 0), ("overlap_later", LATER_US), ("overlap_earlier", EARLIER_US))
-    ),
+    ("overlap.islands", {"pairs": "overlap_pairs"}, {"near_us": NEAR_US, "moved_us": 0}),
 )
 QUESTIONS: tuple[tuple[str, dict[str, str], dict[str, Any]], ...] = (
     ("overlap.found", {}, {}),
+    ("overlap.lone_twins", {}, {}),
+    ("overlap.crowded", {}, {}),
+    ("overlap.reach", {}, {}),
     ("overlap.held", {}, {}),
     ("overlap.held_counts", {}, {}),
     ("overlap.any_held", {}, {}),
@@ -45,6 +45,9 @@ def store() -> Store:
     made.tell("gateway", told)
     made.tell("traces", told[::2] + calls(20, seed=6, begin_us=BEGIN_US + 13 * SECOND_US), late_us=900_000)
     made.tell("other", calls(40, seed=7, begin_us=BEGIN_US + HOUR_US))
+    burst = [Call(BEGIN_US + 7 * SECOND_US + 100_000 * number, "gpt-5", 512, 1) for number in range(9)]
+    made.tell("gateway", burst)
+    made.tell("traces", burst[:7], late_us=900_000)
     with made.warehouse.writing() as session:
         session.connection.execute(
             "UPDATE requests SET status = 'aborted', cost_state = 'unknown', cost_pusd = NULL "

@@ -11,7 +11,7 @@ from alembic.script import ScriptDirectory
 from app.control import access, findings, migrate, open_control, preferences, sources
 from app.control.database import alembic_config
 from app.control.tables import metadata
-from app.core.errors import NotFoundError, UnavailableError, UsageError
+from app.core.errors import InputError, NotFoundError, UnavailableError, UsageError
 
 DAY_US = 86_400_000_000
 
@@ -97,15 +97,59 @@ def test_revoking_ends_every_session(control):
     assert not access.has_token(control)
 
 
-def test_a_source_keeps_its_cursor_when_its_options_change(control):
-    sources.save(control, sources.Source("proxy", "litellm", {"url": "http://a", "token": "env:PROXY"}), 1)
+PROXY = {"url": "http://a", "token": "env:PROXY", "since_us": 50}
+
+
+def test_a_source_keeps_its_cursor_when_only_the_manner_of_reading_changes(control):
+    sources.save(control, sources.Source("proxy", "litellm", PROXY), 1)
     sources.advance(control, "proxy", {"page": 7}, 2)
-    sources.save(control, sources.Source("proxy", "litellm", {"url": "http://b", "token": "env:PROXY"}), 3)
+    manner = {"limit": "9", "every_us": 5, "overlap_minutes": "90", "since_us": 60}
+    sources.save(control, sources.Source("proxy", "litellm", PROXY | manner), 3)
     sources.set_run_state(control, "proxy", "failed", 4, "503 three times")
     state = sources.cursor(control, "proxy")
     assert state.cursor == {"page": 7}
     assert (state.state, state.error) == ("failed", "503 three times")
-    assert sources.all_sources(control)[0].options["url"] == "http://b"
+    assert sources.all_sources(control)[0].options["limit"] == "9"
+
+
+@pytest.mark.parametrize(
+    ("kind", "changed"),
+    [
+        ("litellm", {"url": "http://b"}),
+        ("litellm", {"token": "env:OTHER"}),
+        ("litellm", {"since_us": 40}),
+        ("helicone", {}),
+    ],
+    ids=["another place", "as somebody else", "from an earlier day", "another kind"],
+)
+def test_a_source_that_reads_something_else_begins_anew(control, kind, changed):
+    sources.save(control, sources.Source("proxy", "litellm", PROXY), 1)
+    sources.advance(control, "proxy", {"page": 7}, 2, fresh_us=9, complete_us=8, records=3)
+    sources.save(control, sources.Source("proxy", kind, PROXY | changed), 1)
+    state = sources.cursor(control, "proxy")
+    assert (state.cursor, state.state, state.fresh_us, state.complete_us, state.records) == (
+        None,
+        "never",
+        None,
+        None,
+        0,
+    )
+
+
+def test_what_was_pulled_of_a_source_does_not_move_the_one_that_took_its_place(control):
+    sources.save(control, sources.Source("proxy", "litellm", PROXY), 1)
+    [pulled] = sources.all_sources(control)
+    sources.advance(control, "proxy", {"page": 1}, 2, pulled=pulled)
+    sources.save(control, sources.Source("proxy", "litellm", PROXY | {"url": "http://b"}), 1)
+    with pytest.raises(InputError, match="was changed while it was pulled"):
+        sources.advance(control, "proxy", {"page": 2}, 3, pulled=pulled)
+    sources.remove(control, "proxy")
+    with pytest.raises(NotFoundError):
+        sources.advance(control, "proxy", {"page": 2}, 3, pulled=pulled)
+    sources.save(control, sources.Source("proxy", "litellm", PROXY), 9)
+    with pytest.raises(InputError, match="was changed while it was pulled"):
+        sources.advance(control, "proxy", {"page": 2}, 3, pulled=pulled)
+    assert sources.cursor(control, "proxy").cursor is None
 
 
 def test_a_source_never_stores_a_secret(control):

@@ -1,8 +1,8 @@
--- The temporary table overlap_calls: calls with tokens and a time that start in [from_us, to_us), in the words that two
--- sources of one call share: source, request_key, model, tokens_in, tokens_out, start_us, bucket ($near_us wide). What is
--- held out is here too.
+-- The temporary table overlap_calls: calls with a time that start in [from_us, to_us) and have at least $least_tokens, in
+-- the words that two sources of one call share: source, request_key, model, tokens_in, tokens_out, start_us. What is held
+-- out is here too.
 CREATE OR REPLACE TEMP TABLE overlap_calls AS
-SELECT source, request_key, model, tokens_in, tokens_out, start_us, start_us - start_us % $near_us AS bucket
+SELECT source, request_key, model, tokens_in, tokens_out, start_us
 FROM (
     SELECT
         source,
@@ -18,4 +18,4 @@ FROM (
     FROM requests
     WHERE start_us >= $from_us AND start_us < $to_us
 ) AS calls
-WHERE tokens_in + tokens_out > 0 AND model IS NOT NULL
+WHERE tokens_in + tokens_out >= $least_tokens AND model IS NOT NULL
