@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from app.analysis.days import local_days
+from app.analysis.days import bucket_for, local_days
 from app.warehouse import rollup
 from app.warehouse.priced import price_at_list
 
@@ -58,7 +58,8 @@ class Span:
 
 def spans(session: Session, wanted: Wanted, *, bills: bool) -> list[Span]:
     """The days that hold any of the wanted requests, those without a time first; `bills`: also days of bills alone."""
-    width = rollup.bucket(session) or rollup.HOUR_US
+    # a zone may begin its days inside a bucket of the roll-ups, which are cut for another one
+    width = min(rollup.bucket(session) or rollup.HOUR_US, bucket_for(wanted.zone))
     held = [
         (int(at_us), int(requests))
         for at_us, requests in session.rows(

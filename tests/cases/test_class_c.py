@@ -17,6 +17,11 @@ from failure_cases import load
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+from app.analysis import spend
+from app.core.money import pico
+from app.core.view import View
+from app.warehouse import rollup
+from app.warehouse.store import Warehouse
 from tests.cli.halve_command import HALVE, environment, halve, inside, service, wait_for
 from tests.ingest.made_logs import lines, make_store
 
@@ -103,6 +108,13 @@ def test_llmc_085_every_feature_of_one_flush_is_written(tmp_path: Path, price_fi
     assert len(named) == expected["feature_rows"]
     assert sum(Decimal(row["cost_usd"]) for row in found["by_feature"]) == Decimal(expected["cost_usd"])
     assert Decimal(found["cost_usd"]) == Decimal(expected["cost_usd"])
+    warehouse = Warehouse(data, memory_limit="256MB")
+    with warehouse.session() as session:
+        days = spend.daily(session, View(spend.whole_period(session, "UTC")), by="feature", top=1000)
+        assert rollup.differences(session) == []
+    warehouse.close()
+    assert len(days.groups) == expected["feature_rows"]
+    assert sum(value or 0 for value in days.totals) == pico(expected["cost_usd"])
 
 
 def test_llmc_086_eight_writers_at_once_drop_nothing(tmp_path: Path, price_file: Path) -> None:

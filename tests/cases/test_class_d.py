@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import csv
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from app.analysis import budgets
+from app.analysis import budgets, spend
+from app.core.view import View, period
 from app.warehouse.store import Warehouse
 from tests.cases.driven import write_logs
 from tests.cases.failure_cases import load
@@ -93,6 +95,16 @@ def test_llmc_104_what_is_deleted_later_keeps_its_past(tmp_path: Path) -> None:
     found = inside(data, "analyze", "--json", HALVE_PRICES=str(other)).json
     assert Decimal(found["cost_usd"]) == Decimal(expected["total_usd"])
     assert {row["name"]: Decimal(row["cost_usd"]) for row in found["by_model"]} == {"m-old": 3}
-    csv = inside(data, "export", "csv", "--out", tmp_path / "out.csv", HALVE_PRICES=str(other))
-    assert csv.code == 0, csv
-    assert "team-a" in (tmp_path / "out.csv").read_text(encoding="utf-8")
+    assert inside(data, "export", "csv", "--out", tmp_path / "out.csv", HALVE_PRICES=str(other)).code == 0
+    with (tmp_path / "out.csv").open(encoding="utf-8") as file:
+        (row,) = csv.DictReader(file)
+    assert (row["team"], row["model_id"], Decimal(row["cost_usd"])) == ("team-a", "m-old", 3)
+    warehouse = Warehouse(data, memory_limit="256MB")
+    with warehouse.session() as session:
+        view = View(period("2026-02", "UTC", 1_769_904_000_000_000 + DAY_US))
+        for by, name in (("model", "m-old"), ("team", "team-a"), ("api_key", None)):
+            (one,) = spend.ranking(session, view, by=by).rows
+            assert one.figures.cost_pusd == 3 * 10**12
+            assert one.name != "unassigned"
+            assert name in (None, one.name)
+    warehouse.close()

@@ -88,6 +88,34 @@ def test_the_dashboard_hands_the_focus_rows_of_a_period_to_who_is_signed_in(tmp_
     assert list((data / "exports").iterdir()) == []
 
 
+@pytest.mark.parametrize("kind", ["focus", "csv"])
+@pytest.mark.parametrize("minutes", [(15, 45), (45,), (15, 29, 30, 59)])
+def test_a_zone_whose_days_begin_at_half_past_loses_no_request(
+    tmp_path: Path, kind: str, minutes: tuple[int, ...]
+) -> None:
+    """Midnight of Kolkata is 18:30 UTC; the store's own days are those of UTC, its sums stand by the hour."""
+    calls = [
+        {
+            "timestamp": f"2026-11-10T18:{minute}:00Z",
+            "request_id": f"call-{minute}",
+            "provider": "openai",
+            "model": "gpt-4o",
+            "input_tokens": 1000,
+            "output_tokens": 100,
+        }
+        for minute in minutes
+    ]
+    data = tmp_path / "data"
+    assert inside(data, "ingest", log_of(tmp_path / "log.jsonl", calls)).code == 0
+    said = exported(data, kind, "--zone", "Asia/Kolkata", "--out", tmp_path / "all.csv")
+    assert Decimal(said["cost_usd"]) == Decimal("0.0035") * len(minutes)
+    later = sum(minute >= 30 for minute in minutes)
+    said = exported(
+        data, kind, "--zone", "Asia/Kolkata", "--from", "2026-11-11", "--to", "2026-11-11", "--out", tmp_path / "11.csv"
+    )
+    assert Decimal(said["cost_usd"]) == Decimal("0.0035") * later
+
+
 def test_an_earlier_version_of_the_costs_can_be_exported(tmp_path: Path) -> None:
     data = taken_in(tmp_path)
     before = exported(data, "focus", "--out", tmp_path / "before.csv")
