@@ -17,6 +17,7 @@ _NAMED: Final = (
     "report",
     "scope",
     "day",
+    "last_day",
     "provider",
     "account",
     "model",

@@ -228,7 +228,7 @@ def _billed(shards: list[_Taken]) -> pl.DataFrame | None:
         )
         named = frame.join(places, on="chunk_no", how="left", maintain_order="left").rename({"usage_class": "class"})
         frames.append(named.with_columns(task=pl.lit(shard.meta.name), shard_no=pl.lit(shard.number, dtype=pl.Int64)))
-    return pl.concat(frames) if frames else None
+    return pl.concat(frames, how="diagonal") if frames else None
 
 
 def _first_of_each(lines: pl.DataFrame | None) -> pl.DataFrame | None:

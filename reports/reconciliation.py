@@ -149,6 +149,7 @@ def _rate(pico_per_token: Fraction | None) -> str | None:
 def _cell(cell: Cell) -> dict[str, Any]:
     return {
         **_place(cell.key),
+        "last_day": day_text(cell.key.at_us if cell.last_us is None else cell.last_us),
         "bill_usd": usd_text(cell.bill_pusd),
         "logged_usd": usd_text(cell.known_logged_pusd),
         "difference_usd": usd_text(cell.difference),

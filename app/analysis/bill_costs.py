@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import replace
+from itertools import product
 from typing import TYPE_CHECKING, Final
 
 from app.analysis.bill_cells import ALL_TOKENS, OTHER, TOKEN_GROUPS, group_of
@@ -46,10 +47,13 @@ def _totals_named(lines: list[BillLine]) -> list[BillLine]:
     classed: dict[tuple[str, int], set[bool]] = defaultdict(set)
     for line in lines:
         if line.kind == "usage" and line.doubled_by is None and group_of(line.usage_class) != OTHER:
-            classed[line.provider, line.at_us].add(line.has_cost)
+            for at_us in line.days:
+                classed[line.provider, at_us].add(line.has_cost)
     return [
         replace(line, usage_class=ALL_TOKENS)
-        if _charges(line) and line.usage_class == OTHER and classed[line.provider, line.at_us] == {False}
+        if _charges(line)
+        and line.usage_class == OTHER
+        and set().union(*(classed[line.provider, at_us] for at_us in line.days)) == {False}
         else line
         for line in lines
     ]
@@ -58,11 +62,10 @@ def _totals_named(lines: list[BillLine]) -> list[BillLine]:
 def _spoken_of(line: BillLine) -> Iterable[_Place]:
     """Every place that a cost line answers for, with what it says and with "any" in the place of it."""
     group = _group(line)
-    for account in (line.account, _ANY):
-        for model in (_model(line), _ANY):
-            yield line.provider, line.at_us, account, model, group
-            if group in TOKEN_GROUPS:
-                yield line.provider, line.at_us, account, model, _ANY
+    for at_us, account, model in product(line.days, (line.account, _ANY), (_model(line), _ANY)):
+        yield line.provider, at_us, account, model, group
+        if group in TOKEN_GROUPS:
+            yield line.provider, at_us, account, model, _ANY
 
 
 def _asked(line: BillLine) -> Iterable[_Place]:

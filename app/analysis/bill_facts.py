@@ -124,11 +124,15 @@ class _Accounts:
     def __init__(self, lines: Iterable[BillLine]) -> None:
         self._of: dict[tuple[str, int], set[str | None]] = defaultdict(set)
         for line in lines:
-            self._of[line.provider, line.at_us].add(line.account)
+            for at_us in line.days:
+                self._of[line.provider, at_us].add(line.account)
 
     def has(self, line: BillLine) -> bool:
-        """Whether they speak of a line's account on its day."""
-        found = self._of.get((line.provider, line.at_us), set())
+        """Whether they speak of a line's account on any of its days."""
+        return any(self._speak(line, self._of.get((line.provider, at_us), set())) for at_us in line.days)
+
+    @staticmethod
+    def _speak(line: BillLine, found: set[str | None]) -> bool:
         return bool(found) and (line.account in found or line.account is None or found == {None})
 
 
@@ -148,11 +152,15 @@ class _Unlogged:
                 self._models[at_us].add(plain_model(model))
 
     def has(self, line: BillLine) -> bool:
-        if self._accounts.get((None, line.at_us)):
+        """Whether a line is of such days alone: a line of a month of which one day was logged is not."""
+        return all(self._on(line, at_us) for at_us in line.days)
+
+    def _on(self, line: BillLine, at_us: int) -> bool:
+        if self._accounts.get((None, at_us)):
             return False
-        if line.model_id is not None and plain_model(line.model_id) in self._models.get(line.at_us, set()):
+        if line.model_id is not None and plain_model(line.model_id) in self._models.get(at_us, set()):
             return False
-        logged = self._accounts.get((line.provider, line.at_us))
+        logged = self._accounts.get((line.provider, at_us))
         if not logged:
             return True
         if line.account is None or None in logged:

@@ -33,6 +33,7 @@ _INPUT_SIDE: Final = ("input", "cache_read", "cache_write", "tokens")
 _SHORTEST_WRITE: Final = {"openai": "r_cache_write_30m", "azure": "r_cache_write_30m"}
 _LINE_SCHEMA: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
     "at_us": pl.Int64,
+    "last_us": pl.Int64,
     **dict.fromkeys(
         ("source", "report", "provider", "account", "model", "model_id", "class", "kind", "service_tier"), pl.String
     ),
@@ -54,12 +55,14 @@ _LINE_SCHEMA: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
 class BillLine:
     """What one bill says of a day, account, model and class; the columns of `bill_lines`.
 
+    `last_us` is noon UTC of the last day that the line is about: a month may stand in one line of its first day.
     `cost_pusd` is None where the report says no cost, or in a currency without a rate; `value_pusd` is the quantity of
     a line without a cost at the price book's rate, None where that has none. A line with `doubled_by` does not count.
     `cost_elsewhere`: a cost line of the bill says what a line without a cost costs.
     """
 
     at_us: int
+    last_us: int
     source: str
     report: str
     provider: str
@@ -85,6 +88,11 @@ class BillLine:
     def amount_pusd(self) -> int | None:
         """What the line charges or, for a usage report, what its quantity is worth."""
         return self.cost_pusd if self.has_cost else self.value_pusd
+
+    @property
+    def days(self) -> range:
+        """Noon UTC of each day that the line is about."""
+        return range(self.at_us, self.last_us + 1, DAY_US)
 
 
 def settle(session: Session, book: PriceBook) -> bool:
@@ -158,6 +166,7 @@ def _read(session: Session, book: PriceBook) -> list[tuple[BillLine, str | None,
             models[provider, model] = model if match is None else match.price_model
         line = BillLine(
             at_us=row["at_us"],
+            last_us=row["last_us"],
             source=row["source"],
             report=row["report"],
             provider=provider,
@@ -193,24 +202,34 @@ def _undoubled(lines: list[tuple[BillLine, str | None, int]]) -> list[tuple[Bill
     """Name, for each line that another source's bill of the same provider, account and day says too, that source.
 
     What a provider's own report says comes before a FOCUS export of it, then the newest file. A report that names no
-    account is of all of them.
+    account is of all of them, and a line about several days is doubled where any of them is.
     """
-    units: dict[tuple[str, int, str], dict[tuple[str, str], tuple[set[str | None], int]]] = defaultdict(dict)
+    units: dict[tuple[str, int, str], _Units] = defaultdict(dict)
     for line, _, written_ns in lines:
-        of_day = units[line.provider, line.at_us, _matter(line)]
-        accounts, newest = of_day.get((line.source, line.report), (set(), 0))
-        of_day[line.source, line.report] = (accounts | {line.account}, max(newest, written_ns))
+        for at_us in line.days:
+            of_day = units[line.provider, at_us, _matter(line)]
+            accounts, newest = of_day.get((line.source, line.report), (set(), 0))
+            of_day[line.source, line.report] = (accounts | {line.account}, max(newest, written_ns))
     found = []
     for line, region, _ in lines:
-        of_day = units[line.provider, line.at_us, _matter(line)]
-        better = None
-        if len(of_day) > 1:
-            own = (line.source, line.report)
-            ranked = sorted(of_day, key=lambda unit: (unit[1] == "focus", -of_day[unit][1], unit))
-            ahead = ranked[: ranked.index(own)]
-            better = next((unit[0] for unit in ahead if _says_too(of_day[unit][0], line.account, of_day[own][0])), None)
+        days = (units[line.provider, at_us, _matter(line)] for at_us in line.days)
+        better = next((name for of_day in days if (name := _better(line, of_day)) is not None), None)
         found.append((replace(line, doubled_by=better), region))
     return found
+
+
+_Units = dict[tuple[str, str], tuple[set[str | None], int]]
+"""(source, report) -> its accounts on a day and when its newest file was written."""
+
+
+def _better(line: BillLine, of_day: _Units) -> str | None:
+    """The source that says a line's day too and comes before its own."""
+    if len(of_day) == 1:
+        return None
+    own = (line.source, line.report)
+    ranked = sorted(of_day, key=lambda unit: (unit[1] == "focus", -of_day[unit][1], unit))
+    ahead = ranked[: ranked.index(own)]
+    return next((unit[0] for unit in ahead if _says_too(of_day[unit][0], line.account, of_day[own][0])), None)
 
 
 def _matter(line: BillLine) -> str:

@@ -7,41 +7,30 @@ same account, model, class and day stand: sum of min(bill, requests) over cells,
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from app.analysis.bill_cells import (
-    ALL_TOKENS,
-    CHARGES,
-    TOKEN_GROUPS,
-    Cell,
-    CellKey,
-    cells_of,
-    group_of,
-    levels_of,
-)
-from app.analysis.days import EVERYTHING
+from app.analysis.bill_cells import ALL_TOKENS, CHARGES, TOKEN_GROUPS, Cell, CellKey, group_of
+from app.analysis.bill_compared import NOON_US, Aside, compared
+from app.analysis.bill_sides import DAY_US, KEY, UNKNOWN
 from app.analysis.model_names import plain_model
-from app.analysis.residuals import DAY_US, KINDS, Doubles, Residual, explained
+from app.analysis.residuals import KINDS, RATE_TOLERANCE, SMALL_PUSD, Doubles, Residual, explained
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from app.analysis.bill_cells import Levels
+    from app.analysis.bill_sides import Levels
+    from app.analysis.bill_table import CellTable
     from app.analysis.residuals import Kind
     from app.core.view import Period
     from app.warehouse.store import Session
 
-NOON_US: Final = DAY_US // 2
-_END_OF_TIME: Final = 2**62
 EVIDENCE_LINES: Final = 3
 EVIDENCED: Final = 1_000
 """So many of the largest residuals have lines of the bill beside them."""
-UNKNOWN: Final = "unassigned"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,24 +68,16 @@ class Provider:
 
 
 @dataclass(frozen=True, slots=True)
-class Aside:
-    """What is not compared, and why: a doubled bill, a currency without a rate, other services, requests beside it."""
-
-    what: str
-    name: str
-    pusd: int | None
-    native: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Reconciliation:
     """Bill minus requests of a period. The residuals' amounts add up to `bill_pusd - logged_pusd` exactly.
 
-    `unknown_cells` have a quantity on the bill but neither a cost nor a price: they stand in no sum.
+    `named` are the residuals beside what a bill's rounding leaves in cells that agree (rows of `rounded`), the largest
+    first. `unknown_cells` have a quantity on the bill but neither a cost nor a price: they stand in no sum.
     """
 
-    cells: tuple[Cell, ...]
-    residuals: tuple[Residual, ...]
+    table: CellTable
+    named: tuple[Residual, ...]
+    rounded: pl.DataFrame
     providers: tuple[Provider, ...]
     asides: tuple[Aside, ...]
     doubles: dict[CellKey, Doubles]
@@ -104,15 +85,39 @@ class Reconciliation:
     price_rows: dict[tuple[int, str, str], str]
     unknown_cells: int
 
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        """Every cell in the order of its key."""
+        return tuple(self.table.cells())
+
+    @property
+    def residuals(self) -> tuple[Residual, ...]:
+        """Every residual, the largest first."""
+        rounded = [
+            Residual(CellKey(*place), "rounding", difference)
+            for *place, difference in self.rounded.select(*KEY, "difference").iter_rows()
+        ]
+        return tuple(sorted((*self.named, *rounded), key=_size))
+
+    def largest(self, most: int | None = None) -> list[Cell]:
+        """The cells whose sides differ most, `most` of them or all."""
+        size = pl.col("difference").fill_null(0).abs()
+        ordered = self.table.rows.with_columns(size=size).sort("size", *KEY, descending=[True, *([False] * len(KEY))])
+        return self.table.cells(ordered if most is None else ordered.head(most))
+
     def cell(self, key: CellKey) -> Cell | None:
         """The cell of a key."""
-        place = bisect_left(self.cells, key, key=lambda cell: cell.key)
-        return self.cells[place] if place < len(self.cells) and self.cells[place].key == key else None
+        return self.table.cell(key)
+
+    def names_of(self, keys: Iterable[CellKey]) -> dict[CellKey, set[str]]:
+        """The models of some cells as the requests name them."""
+        return {cell.key: cell.names for cell in self.table.cells(self.table.of(keys))}
 
     @property
     def awaited(self) -> tuple[Cell, ...]:
         """Cells with usage on the bill of which it says no cost yet and that has no price, the latest first."""
-        return tuple(sorted((cell for cell in self.cells if cell.awaited), key=lambda cell: cell.key, reverse=True))
+        cells = self.table.cells(self.table.rows.filter("awaited"))
+        return tuple(sorted(cells, key=lambda cell: cell.key, reverse=True))
 
     @property
     def bill_pusd(self) -> int:
@@ -129,8 +134,7 @@ class Reconciliation:
     @property
     def share(self) -> float | None:
         """The reconciled share; None without a bill."""
-        whole = sum(item.usage_pusd for item in self.providers)
-        return sum(item.matched_pusd for item in self.providers) / whole if whole > 0 else None
+        return share_of(self.providers)
 
     def evidence_of(self, key: CellKey) -> tuple[BillEvidence, ...]:
         """Lines of the bill behind a cell: of its own account and class where there are any."""
@@ -147,156 +151,87 @@ class Reconciliation:
     def by_kind(self) -> dict[Kind, int]:
         """Pico-USD of each kind that occurs, in the order of KINDS."""
         sums: dict[Kind, int] = defaultdict(int)
-        for item in self.residuals:
+        for item in self.named:
             sums[item.kind] += item.amount_pusd
+        if self.rounded.height:
+            sums["rounding"] += int(self.rounded["difference"].cast(pl.Int128).sum())
         return {kind: sums[kind] for kind in KINDS if kind in sums}
-
-
-def days_of(period: Period) -> dict[str, int]:
-    """The range of noons of a period's days: a day is of the period that its noon is in, and everything is every day,
-    however early its last request came.
-    """
-    return {"from_us": period.from_us, "to_us": _END_OF_TIME if period.name == EVERYTHING else period.to_us}
-
-
-def compared_range(noons: Iterable[int]) -> dict[str, int]:
-    """The whole days from the first to the last of these noons."""
-    days = list(noons)
-    return {"from_us": max(min(days) - NOON_US, 0), "to_us": max(days) + NOON_US}
 
 
 def reconcile(session: Session, period: Period) -> Reconciliation | None:
     """The reconciliation of the days of a period; None where no bill speaks of it."""
-    if not session.rows("billed.any")[0][0]:
-        return None
-    sides = _sides(session, period)
+    sides = compared(session, period)
     if sides is None:
         return None
-    suspicious = {cell.key.at_us for cell in sides.cells if (cell.difference or 0) < 0}
-    doubles = _doubles(session, suspicious, sides.levels)
-    residuals = explained(sides.cells, doubles)
-    residuals.sort(key=lambda item: (-abs(item.amount_pusd), item.key, item.kind))
+    table, levels = sides.table, sides.levels
+    noise = _noise()
+    differs = pl.col("difference").is_not_null() & (
+        (pl.col("difference") != 0)
+        | (pl.col("bill_quantity").is_not_null() & pl.col("bill_quantity").ne_missing(pl.col("logged_quantity")))
+    )
+    cells = table.cells(table.rows.filter(differs & ~noise))
+    doubles = _doubles(session, (cell for cell in cells if (cell.difference or 0) < 0), levels)
+    residuals = sorted(explained(cells, doubles), key=_size)
     days = {item.key.at_us for item in residuals[:EVIDENCED] if item.kind != "rounding"}
     return Reconciliation(
-        cells=tuple(sorted(sides.cells, key=lambda cell: cell.key)),
-        residuals=tuple(residuals),
-        providers=_summed(sides.cells),
+        table=table,
+        named=tuple(residuals),
+        rounded=table.rows.filter(noise & (pl.col("difference") != 0)),
+        providers=summed(table),
         asides=sides.asides,
         doubles=doubles,
         evidence=_evidence(session, days),
         price_rows=_price_rows(session, {item.key.at_us for item in residuals if item.kind == "price"}),
-        unknown_cells=sum(cell.difference is None for cell in sides.cells),
+        unknown_cells=int(table.rows["difference"].null_count()),
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Sides:
-    cells: list[Cell]
-    levels: Levels
-    asides: tuple[Aside, ...]
+def _size(item: Residual) -> tuple[int, CellKey, str]:
+    return -abs(item.amount_pusd), item.key, item.kind
 
 
-def _sides(session: Session, period: Period) -> _Sides | None:
-    lines = session.frame("billed.lines", None, **days_of(period)).to_dicts()
-    if not lines:
-        return None
-    counting = [line for line in lines if line["doubled_by"] is None and line["kind"] != "other"]
-    spans = _spans(counting)
-    compared: list[dict[str, Any]] = []
-    beside: dict[tuple[str, str], int] = defaultdict(int)
-    if spans:
-        noons = compared_range(noon for span in spans.values() for noon in span)
-        sellers = _sellers(counting)
-        for row in session.frame("billed.logged", None, **noons).to_dicts():
-            if row["provider"] == UNKNOWN:
-                row["provider"] = sellers.get(plain_model(row["model_id"]), UNKNOWN)
-            span = spans.get(row["provider"])
-            if span is None or not span[0] <= row["at_us"] <= span[1]:
-                beside["no bill", row["provider"]] += _cost(row)
-            elif row["billing"] != "api":
-                beside["not billed by the request", row["provider"]] += _cost(row)
-            else:
-                compared.append(row)
-    levels = levels_of(counting, compared)
-    known = [line for line in counting if not line["has_cost"] or line["cost_pusd"] is not None]
-    cells = cells_of(known, compared, levels)
-    return _Sides(list(cells.values()), levels, (*_left_out(lines), *_beside(beside), *_cut_short(session)))
+def _noise() -> pl.Expr:
+    """Cells that differ by no more than what a bill rounds: of the same tokens at the same rate or, where the bill counts
+    none, by less than the rounding of one line.
+    """
+    bill, logged, size = pl.col("bill_pusd"), pl.col("logged_pusd"), pl.col("difference").abs()
+    both = (bill > 0) & (logged > 0) & (pl.col("unpriced_quantity") == 0)
+    near = size <= pl.min_horizontal(bill, logged) // int(1 / RATE_TOLERANCE)
+    counted = pl.col("bill_quantity").is_not_null()
+    same = (
+        pl.when(counted)
+        .then(pl.col("bill_quantity").eq_missing(pl.col("logged_quantity")))
+        .otherwise(size <= SMALL_PUSD)
+    )
+    return (both & near & same & ~pl.col("usage_class").is_in(CHARGES)).fill_null(value=False)
 
 
-def _spans(lines: list[dict[str, Any]]) -> dict[str, tuple[int, int]]:
-    """First and last day (noon UTC) of each provider's usage on bills."""
-    days: dict[str, list[int]] = defaultdict(list)
-    for line in lines:
-        if line["kind"] == "usage":
-            days[line["provider"]].append(line["at_us"])
-    return {provider: (min(found), max(found)) for provider, found in days.items()}
-
-
-def _sellers(lines: list[dict[str, Any]]) -> dict[str, str]:
-    """Who bills a model, where one provider alone does: for logs that do not say who served it."""
-    sellers: dict[str, set[str]] = defaultdict(set)
-    for line in lines:
-        if line["model_id"] is not None:
-            sellers[plain_model(line["model_id"])].add(line["provider"])
-    return {model: next(iter(found)) for model, found in sellers.items() if len(found) == 1}
-
-
-def _cost(row: dict[str, Any]) -> int:
-    return sum(int(row[f"{name}_pusd"] or 0) for name in (*TOKEN_GROUPS, "other"))
-
-
-def _left_out(lines: list[dict[str, Any]]) -> list[Aside]:
-    doubled: dict[str, int] = defaultdict(int)
-    foreign: dict[str, Any] = defaultdict(int)
-    others: dict[str, int] = defaultdict(int)
-    for line in lines:
-        if line["doubled_by"] is not None:
-            doubled[f"{line['source']} (counted from {line['doubled_by']})"] += int(line["cost_pusd"] or 0)
-        elif line["has_cost"] and line["cost_pusd"] is None:
-            foreign[line["currency"] or "?"] += line["unconverted"]
-        elif line["kind"] == "other":
-            others[line["provider"]] += int(line["cost_pusd"] or 0)
-    return [
-        *(Aside("the same bill twice", name, pusd) for name, pusd in sorted(doubled.items())),
-        *(Aside("a currency without a rate", name, None, f"{sum_:f}") for name, sum_ in sorted(foreign.items())),
-        *(Aside("other services on the bill", name, pusd) for name, pusd in sorted(others.items())),
-    ]
-
-
-def _beside(beside: dict[tuple[str, str], int]) -> list[Aside]:
-    return [Aside(f"requests: {why}", provider, pusd) for (why, provider), pusd in sorted(beside.items()) if pusd]
-
-
-def _cut_short(session: Session) -> list[Aside]:
-    """Reports whose last page says that another follows, which was not read: what it says is missing here."""
-    return [
-        Aside("a bill cut short", f"{report} of {source}: has_more after {last_day}, the next page was not read", None)
-        for source, report, last_day, _ in session.rows("billed.cut_short")
-    ]
-
-
-def _summed(cells: list[Cell]) -> tuple[Provider, ...]:
-    """The sums of each provider."""
-    by_provider: dict[str, list[Cell]] = defaultdict(list)
-    for cell in cells:
-        if cell.difference is not None:
-            by_provider[cell.key.provider].append(cell)
-    found = []
-    for provider, members in sorted(by_provider.items()):
-        usage = [cell for cell in members if cell.key.usage_class not in CHARGES]
-        found.append(
-            Provider(
-                provider=provider,
-                first_us=min(cell.key.at_us for cell in members),
-                last_us=max(cell.key.at_us for cell in members),
-                bill_pusd=sum(cell.bill_pusd or 0 for cell in members),
-                logged_pusd=sum(cell.logged_pusd for cell in members),
-                matched_pusd=sum(max(0, min(cell.bill_pusd or 0, cell.logged_pusd)) for cell in usage),
-                usage_pusd=sum(max(0, cell.bill_pusd or 0) for cell in usage),
-                valued=any(cell.valued for cell in members),
-            )
+def summed(table: CellTable) -> tuple[Provider, ...]:
+    """The sums of each provider, over the cells of which both sides are known."""
+    bill, logged = pl.col("bill_pusd").cast(pl.Int128), pl.col("logged_pusd").cast(pl.Int128)
+    usage = ~pl.col("usage_class").is_in(CHARGES)
+    rows = (
+        table.rows.filter(pl.col("difference").is_not_null())
+        .group_by("provider")
+        .agg(
+            first_us=pl.col("at_us").min(),
+            last_us=pl.col("last_us").max(),
+            bill_pusd=bill.sum(),
+            logged_pusd=logged.sum(),
+            matched_pusd=pl.min_horizontal(bill, logged).clip(0).filter(usage).sum(),
+            usage_pusd=bill.clip(0).filter(usage).sum(),
+            valued=pl.col("valued").any(),
         )
-    return tuple(found)
+        .sort("provider")
+    )
+    return tuple(Provider(**row) for row in rows.to_dicts())
+
+
+def share_of(providers: Iterable[Provider]) -> float | None:
+    """Share of the bill's dollars that requests stand for; None where nothing is billed."""
+    found = list(providers)
+    whole = sum(item.usage_pusd for item in found)
+    return sum(item.matched_pusd for item in found) / whole if whole > 0 else None
 
 
 def _is_of(line: BillEvidence, key: CellKey) -> bool:
@@ -305,24 +240,24 @@ def _is_of(line: BillEvidence, key: CellKey) -> bool:
     return fits and key.account in ("", line.account or "")
 
 
-def _days_frame(days: set[int]) -> pl.DataFrame:
-    return pl.DataFrame({"day_us": sorted(at_us - NOON_US for at_us in days)}, schema={"day_us": pl.Int64})
+def _days_frame(days: Iterable[int]) -> pl.DataFrame:
+    return pl.DataFrame({"day_us": sorted({at_us - NOON_US for at_us in days})}, schema={"day_us": pl.Int64})
 
 
-def _doubles(session: Session, days: set[int], levels: Levels) -> dict[CellKey, Doubles]:
+def _doubles(session: Session, above: Iterable[Cell], levels: Levels) -> dict[CellKey, Doubles]:
     """What was logged twice on days where the requests are above the bill, by the cell it belongs to."""
+    days = {day for cell in above for day in range(cell.key.at_us, (cell.last_us or cell.key.at_us) + 1, DAY_US)}
     if not days:
         return {}
     session.register("suspicious_days", _days_frame(days))
     frame = session.frame("billed.doubles", {"days": "suspicious_days"})
     session.unregister("suspicious_days")
     found: dict[CellKey, Doubles] = {}
-    for row in frame.iter_rows(named=True):
-        account = None if row["account"] == UNKNOWN else row["account"]
-        for group in TOKEN_GROUPS:
-            if not row[f"{group}_tokens"]:
-                continue
-            key = levels.key(row["at_us"], row["provider"], account, row["model_id"], group)
+    named = frame.with_columns(account=pl.when(pl.col("account") != UNKNOWN).then("account"))
+    for group in TOKEN_GROUPS:
+        placed = levels.place(named.filter(pl.col(f"{group}_tokens") > 0).with_columns(group=pl.lit(group)))
+        for row in placed.iter_rows(named=True):
+            key = CellKey(*(row[name] for name in KEY))
             before = found.get(key, Doubles(0, 0, 0, (row["one_source"], row["other_source"])))
             found[key] = Doubles(
                 before.quantity + int(row[f"{group}_tokens"]),

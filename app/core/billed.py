@@ -49,6 +49,7 @@ class BilledLine(msgspec.Struct, frozen=True, kw_only=True):
         report: what the export is of; a newer export of the same report takes the place of an older one, day by day.
         scope: the account that one export gives whole, '' where an export gives all of them.
         day: ISO date in UTC, as providers cut bills.
+        last_day: the last UTC day that the line is about where that is another; None for one day.
         usage_class: one of BILLED_CLASSES.
         quantity: single tokens or units.
         requests: calls that the line counts.
@@ -60,6 +61,7 @@ class BilledLine(msgspec.Struct, frozen=True, kw_only=True):
     report: str
     scope: str = ""
     day: str
+    last_day: str | None = None
     provider: str
     account: str | None = None
     model: str | None = None

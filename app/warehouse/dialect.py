@@ -32,6 +32,8 @@ _REWRITES: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
         (r"\bCREATE OR REPLACE TEMP(?:ORARY)? TABLE (\w+) AS\b", r"CREATE OR REPLACE TABLE \1 ENGINE = Memory AS"),
         (r"\bCREATE TABLE (\w+) (\([^;]*\))(?=\s*(?:;|$))", rf"CREATE TABLE \1 \2 {_TABLE_ENGINE}"),
         (r"\bDELETE FROM (\w+)(?=\s*(?:;|$))", r"TRUNCATE TABLE \1"),
+        # the setting that makes columns nullable holds for CREATE alone
+        (r"\bADD COLUMN (\w+) (\w+)(?=\s*(?:;|$))", r"ADD COLUMN \1 Nullable(\2)"),
         (r"\bquantile_disc\((\w+), ([0-9.]+)\)", r"quantileExactLow(\2)(\1)"),
         # extract() wants a constant pattern; ours is a column
         (

@@ -110,15 +110,21 @@ def made_bill() -> pl.DataFrame:
 
 
 LINES = """
-INSERT INTO bill_lines SELECT
+INSERT INTO bill_lines (
+    at_us, source, report, provider, account, model, model_id, class, kind, service_tier, is_batch, currency, quantity,
+    requests, cost, cost_pusd, value_pusd, price_row, has_cost, doubled_by, cost_elsewhere, last_us
+) SELECT
     cast(day - DATE '1970-01-01' AS BIGINT) * 86400000000 + 43200000000, source, report, provider, account, model,
     model,
     class, kind, service_tier, is_batch, currency, quantity, requests, cost,
     CASE WHEN cost IS NOT NULL THEN line * 1000 END, CASE WHEN cost IS NULL THEN line END, NULL, cost IS NOT NULL,
-    CASE WHEN source = 'two' THEN 'one' END, cost IS NULL AND line % 2 = 0
+    CASE WHEN source = 'two' THEN 'one' END, cost IS NULL AND line % 2 = 0,
+    cast(day - DATE '1970-01-01' AS BIGINT) * 86400000000 + 43200000000
 FROM billed
 """
-MIGRATIONS = ("facts", "analysis", "bills", "bill_lines", "overlaps", "bill_state", "bill_costs", "cut_short")
+MIGRATIONS = (
+    "facts", "analysis", "bills", "bill_lines", "overlaps", "bill_state", "bill_costs", "cut_short", "days_of_bills",
+)  # fmt: skip
 COPIED = ("requests", "attribution", "sources", "billed", "bill_lines")
 
 

@@ -182,8 +182,9 @@ def _kinds_table(result: Reconciliation) -> Table:
 
 
 def _residuals_table(context: Context, result: Reconciliation) -> Table:
-    groups = [group for group in grouped(result.residuals) if group.kind != "rounding"]
-    names = {cell.key: cell.names for cell in result.cells}
+    groups = [group for group in grouped(result.named) if group.kind != "rounding"]
+    shown = groups[:MOST_GROUPS]
+    names = result.names_of(item.key for group in shown for item in group.items)
     left = len(groups) - MOST_GROUPS
     return Table(
         "residuals",
@@ -200,7 +201,7 @@ def _residuals_table(context: Context, result: Reconciliation) -> Table:
             Column("why", "What is known", width="wide"),
             Column("evidence", "Line of the bill", width="wide"),
         ),
-        tuple(_residual_row(context, group, result, names) for group in groups[:MOST_GROUPS]),
+        tuple(_residual_row(context, group, result, names) for group in shown),
         frame_note=f"The {MOST_GROUPS} largest of {len(groups)}; `halve reconcile --json` has all." if left > 0 else "",
         empty="Bill and requests agree.",
         stacked=True,
@@ -241,8 +242,10 @@ def _requests(context: Context, at_us: int, models: list[str]) -> str:
 
 
 def _cells_table(context: Context, result: Reconciliation) -> Table:
-    ordered = _ordered(result)
-    left = len(ordered) - MOST_CELLS
+    ordered = result.largest(MOST_CELLS)
+    whole = result.table.rows.height
+    left = whole - len(ordered)
+    some = f", {len(ordered)} of {whole}; CSV and JSON have all of them"
     return Table(
         "cells",
         "Bill and requests, day by day",
@@ -259,31 +262,27 @@ def _cells_table(context: Context, result: Reconciliation) -> Table:
             Column("logged_quantity", "Logged tokens", "number"),
             Column("state", "State", width="tight"),
         ),
-        tuple(_cell_row(context, cell) for cell in ordered[:MOST_CELLS]),
-        frame_note=(f"The largest differences, {MOST_CELLS} of {len(ordered)}; CSV and JSON have all of them. {DAYS}")
-        if left > 0
-        else f"The largest differences first. {DAYS}",
+        tuple(_cell_row(context, cell) for cell in ordered),
+        frame_note=f"The largest differences{some}. {DAYS}" if left > 0 else f"The largest differences first. {DAYS}",
         stacked=True,
         stream=_all_cells,
     )
 
 
-def _ordered(result: Reconciliation) -> list[BillCell]:
-    return sorted(result.cells, key=lambda cell: (-abs(cell.difference or 0), cell.key))
-
-
 def _all_cells(context: Context, most: int) -> Streamed:
     """Every cell, for the twins."""
     result = reconcile(context.session, context.view.period)
-    ordered = [] if result is None else _ordered(result)
-    shown = ordered[:most]
-    return Streamed(len(ordered), len(shown), (_cell_row(context, cell) for cell in shown))
+    shown = [] if result is None else result.largest(most)
+    whole = 0 if result is None else result.table.rows.height
+    return Streamed(whole, len(shown), (_cell_row(context, cell) for cell in shown))
 
 
 def _cell_row(context: Context, cell: BillCell) -> tuple[Cell, ...]:
     key, state = cell.key, state_of(cell)
+    last = day_text(key.at_us if cell.last_us is None else cell.last_us)
+    day = day_text(key.at_us)
     return (
-        cells.text(day_text(key.at_us)),
+        Cell(day, day, note="" if last == day else f"to {last}"),
         cells.text(key.provider),
         Cell(key.account or None, key.account or "all"),
         Cell(key.model or None, key.model or "all", href=_requests(context, key.at_us, sorted(cell.names))),

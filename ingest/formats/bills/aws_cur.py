@@ -9,10 +9,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
+
 from app.core.billed import BilledLine
 from app.core.usage import Rejected
 from ingest.formats.bills import wording
-from ingest.formats.bills.values import BadLineError, charge, day, money, nested, rejected, text, units
+from ingest.formats.bills.values import BadLineError, charge, day, last_day, money, nested, rejected, text, units
 from ingest.formats.format import Format
 
 if TYPE_CHECKING:
@@ -82,12 +84,13 @@ def parse(record: Any, _origin: Origin) -> Iterator[UsageEvent | BilledLine | Re
     try:
         cost = charge(_get(record, "line_item_unblended_cost"), "line_item_unblended_cost")
         on = day(_get(record, "line_item_usage_start_date"), "line_item_usage_start_date")
+        through = last_day(_get(record, "line_item_usage_end_date"), "line_item_usage_end_date", on)
         # Without its unit an amount may be tokens or thousands of them: then it is not known.
         quantity = units(_get(record, "line_item_usage_amount"), "line_item_usage_amount", unit) if unit else None
     except BadLineError as error:
         yield rejected(error)
         return
-    yield _line(record, on, cost, quantity, unit)
+    yield msgspec.structs.replace(_line(record, on, cost, quantity, unit), last_day=through)
 
 
 def _line(record: Mapping[str, Any], on: str, cost: Any, quantity: Any, unit: str | None) -> BilledLine:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from app.core.billed import BilledLine
 from app.core.usage import Rejected
 from ingest.formats.bills import wording
-from ingest.formats.bills.values import BadLineError, charge, day, items, money, nested, rejected, text, units
+from ingest.formats.bills.values import BadLineError, charge, day, items, last_day, money, nested, rejected, text, units
 from ingest.formats.format import Format
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ def _lines(record: dict[str, Any]) -> Iterator[BilledLine]:
         "report": "gcp_billing",
         "scope": account or text(record.get("billing_account_id")) or "",
         "day": on,
+        "last_day": last_day(record.get("usage_end_time"), "usage_end_time", on),
         "provider": "google",
         "account": account,
         "model": model if ours else None,

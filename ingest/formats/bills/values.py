@@ -147,6 +147,22 @@ def day(value: Any, field: str) -> str:
     return (_EPOCH + timedelta(microseconds=at_us)).date().isoformat()
 
 
+def last_day(value: Any, field: str, first: str) -> str | None:
+    """The last UTC day of a period that begins on `first` and ends before this time; None where it is the first day.
+
+    Raises:
+        BadLineError: it is no time.
+    """
+    if text(value) is None:
+        return None
+    day(value, field)  # the same ways of writing a time, and the same error
+    ends_us = utc_instant(str(value).strip().removesuffix(" UTC"), field, [])
+    if ends_us is None:
+        return None
+    found = (_EPOCH + timedelta(microseconds=ends_us - 1)).date().isoformat()
+    return found if found > first else None
+
+
 def nested(record: Mapping[str, Any], path: str) -> Any:
     """A value by its dotted path: of objects, of ones written as JSON text, or of a flattened column of that name."""
     if path in record:

@@ -1,10 +1,10 @@
--- Lines of bills whose day (at_us, noon UTC) lies in [from_us, to_us): at_us, source, report, provider, account, model_id,
--- class, kind, service_tier, is_batch, currency, quantity, requests, unconverted (native cost without an exchange rate), cost_pusd, value_pusd,
--- has_cost, doubled_by, cost_elsewhere.
+-- Lines of bills whose day (at_us, noon UTC) lies in [from_us, to_us), in no order: at_us, last_us (of the last day that
+-- they are about), source, report, provider, account, model_id, class, kind, service_tier, is_batch, currency, quantity,
+-- unconverted (native cost without an exchange rate), cost_pusd, value_pusd, has_cost, doubled_by, cost_elsewhere.
 SELECT
-    at_us, source, report, provider, account, model_id, class, kind, service_tier, is_batch, currency,
+    at_us, coalesce(last_us, at_us) AS last_us, source, report, provider, account, model_id, class, kind, service_tier,
+    is_batch, currency,
     cast(round(sum(quantity)) AS BIGINT) AS quantity,
-    cast(sum(requests) AS BIGINT) AS requests,
     sum(CASE WHEN cost_pusd IS NULL THEN cost END) AS unconverted,
     cast(sum(cast(cost_pusd AS DECIMAL(38, 0))) AS BIGINT) AS cost_pusd,
     cast(sum(cast(value_pusd AS DECIMAL(38, 0))) AS BIGINT) AS value_pusd,
@@ -12,6 +12,5 @@ SELECT
 FROM bill_lines
 WHERE at_us >= $from_us AND at_us < $to_us
 GROUP BY
-    at_us, source, report, provider, account, model_id, class, kind, service_tier, is_batch, currency, has_cost, doubled_by, cost_elsewhere
-ORDER BY
-    at_us, source, report, provider, account, model_id, class, kind, service_tier, is_batch, currency, has_cost, doubled_by, cost_elsewhere
+    at_us, coalesce(last_us, at_us), source, report, provider, account, model_id, class, kind, service_tier, is_batch,
+    currency, has_cost, doubled_by, cost_elsewhere
