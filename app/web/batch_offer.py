@@ -8,38 +8,30 @@ from urllib.parse import urlencode
 
 from app.web import batch_words as words
 from app.web import format as show
+from app.web.batch_ways import way
 
 if TYPE_CHECKING:
     from app.analysis.batch_worth import Worth
     from app.plan.result import Finding
+    from app.web.batch_desk import BatchDesk
     from app.web.page import Context
 
 LEVER: Final = "batch"
-OPENAI: Final = """client = OpenAI(
+CLIENT: Final = """client = OpenAI(
     base_url="{address}/v1",
     api_key={key},
-)
-file = client.files.create(
-    file=open("{stem}.jsonl", "rb"), purpose="batch"
-)
-batch = client.batches.create(
-    input_file_id=file.id,
-    endpoint="/v1/chat/completions",
-    completion_window="24h",
-    metadata={{"feature": {feature}}},
 )"""
-ANTHROPIC: Final = """# {stem}.jsonl, one line a request
-{{"custom_id": "1", "params": {{"model": {model},
-  "max_tokens": 1024, "messages": [...]}}}}
-
-halve batch submit {stem}.jsonl --provider anthropic \\
-  --feature {feature} --at 02:00"""
 
 
 @dataclass(frozen=True, slots=True)
 class BatchOffer:
-    """What to paste, where to hand a file in, and what came of it; `saved` is empty until a job's answers are back."""
+    """What to paste, where to hand a file in, and what came of it.
 
+    `upload` is empty where the page Batch does not take the file, `saved` until a job's answers are back, `saved_note`
+    where Halve does not send the job.
+    """
+
+    heading: str
     lead: str
     code: str
     upload: str
@@ -52,30 +44,25 @@ def offer(context: Context, item: Finding) -> BatchOffer | None:
     desk = context.deps.commands.batch
     if desk is None or item.lever != LEVER:
         return None
+    found = way(item.provider, item.model_id, item.feature, client=_client(context, desk))
     worth = desk.worth_of_feature(context.session, item.feature)
     return BatchOffer(
-        *_change(context, item),
-        upload=f"/batch?{urlencode({'feature': item.feature})}",
+        heading=found.heading,
+        lead=found.lead,
+        code=found.code,
+        upload=f"/batch?{urlencode({'feature': item.feature})}" if found.upload else "",
         saved="" if not worth.requests else show.unit_money(worth.saved_pusd),
-        saved_note=_note(worth),
+        saved_note=_note(worth) if found.followed or worth.requests else "",
     )
 
 
-def _change(context: Context, item: Finding) -> tuple[str, str]:
-    stem = "".join(character if character.isalnum() else "-" for character in item.feature.lower())[:40] or "jobs"
-    if item.provider == "anthropic":
-        lead = "Write the requests into a file instead of sending them, and hand it in: here, or where the job runs."
-        code = ANTHROPIC.format(stem=stem, model=_quoted(item.model_id), feature=_quoted(item.feature))
-    else:
-        lead = "Point the client of this job at Halve. Nothing else of it changes; it polls and downloads as before."
-        key = '"any"' if context.deps.no_access_control else 'os.environ["HALVE_KEY"]'
-        code = OPENAI.format(address=context.deps.address, key=key, stem=stem, feature=_quoted(item.feature))
-    return lead, code
-
-
-def _quoted(text: str) -> str:
-    """Text as a literal that Python, JSON and a shell read alike: what none of them may run is left out."""
-    return '"' + "".join(character for character in text if character.isprintable() and character not in '"\\$`!') + '"'
+def _client(context: Context, desk: BatchDesk) -> str:
+    """An OpenAI client of the API here; empty where its batches go to another provider or server."""
+    first = desk.upstreams[0]
+    if first.provider not in ("openai", "demo") or first.base_url is not None:
+        return ""
+    key = '"any"' if context.deps.no_access_control else 'os.environ["HALVE_KEY"]'
+    return CLIENT.format(address=context.deps.address, key=key)
 
 
 def _note(worth: Worth) -> str:

@@ -14,6 +14,7 @@ BANNED = {"utils", "helpers", "common", "misc", "manager", "base", "service"}
 SQL_TEXT = re.compile(
     r"^\s*(select|with|insert|update|delete|merge|create|drop|alter|copy|attach)\b[^.!?]*\s", re.IGNORECASE
 )
+MOST_LINES = 400
 # Statements that manage the engine itself (open, attach, pragmas, transactions) stand beside the code that owns it.
 MAY_SPEAK_SQL = {"app/warehouse", "app/control"}
 
@@ -42,6 +43,13 @@ def test_no_module_has_a_name_that_says_nothing() -> None:
 def test_every_module_says_what_it_is_for() -> None:
     silent = [path for path in modules() if ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) is None]
     assert silent == []
+
+
+def test_no_module_is_longer_than_a_reader_can_hold() -> None:
+    """One idea a module: what grows past this is cut by idea. Tests and tools count too."""
+    others = [path for folder in ("tests", "tools") for path in sorted((ROOT / folder).rglob("*.py"))]
+    lines = {path: path.read_text(encoding="utf-8").count("\n") for path in (*modules(), *others)}
+    assert {str(path.relative_to(ROOT)): n for path, n in lines.items() if n > MOST_LINES} == {}
 
 
 def test_sql_stands_in_the_catalogue_only() -> None:
