@@ -191,8 +191,8 @@ def _size(item: Residual) -> tuple[int, CellKey, str]:
 
 
 def _noise() -> pl.Expr:
-    """Cells that differ by no more than what a bill rounds: of the same tokens at the same rate or, where the bill counts
-    none, by less than the rounding of one line.
+    """Cells that differ by no more than what a bill rounds: of the same tokens at the same rate or, where the bill
+    counts none, by less than the rounding of one line.
     """
     bill, logged, size = pl.col("bill_pusd"), pl.col("logged_pusd"), pl.col("difference").abs()
     both = (bill > 0) & (logged > 0) & (pl.col("unpriced_quantity") == 0)

@@ -10,11 +10,10 @@ from fastapi.responses import JSONResponse, Response
 from app.core.errors import HalveError, NotFoundError
 from app.main import budgets, overlaps, reconciling, report_commands
 from app.main.ledger_api import add_ledger_routes
-from app.main.refresh import now_us
+from app.main.refresh import now_us, set_billing
 from app.main.service_calls import STATUS_OF
 from app.plan import store as plan_store
 from app.plan.result import plan_document
-from app.warehouse import upkeep
 
 if TYPE_CHECKING:
     from fastapi import Request
@@ -44,7 +43,7 @@ def create_local_api(runtime: Runtime, settings: Settings, *, made: bool = False
 
     @api.post("/billing")
     def billing(source: str = Form(), billing: str = Form()) -> dict[str, str]:
-        upkeep.set_billing(runtime.warehouse, source, billing)
+        set_billing(runtime, source, billing)
         return {"status": "ok"}
 
     @api.post("/sources/primary")

@@ -12,6 +12,7 @@ from app.analysis.text_measures import measure_texts
 from app.analysis.token_fits import fit_tokens
 from app.control import overlaps as control_overlaps
 from app.plan.analyse import analyse
+from app.warehouse import upkeep
 
 if TYPE_CHECKING:
     from app.main.runtime import Runtime
@@ -36,6 +37,17 @@ def attribute_and_sum(runtime: Runtime, zone: str, *, again: bool = False) -> No
     with runtime.warehouse.writing() as session:
         refresh(session, rules, now_us=now_us(), zone=zone, again=again)
         overlap.follow(session, control_overlaps.decisions(runtime.control))
+        bills.settle(session, runtime.book)
+
+
+def set_billing(runtime: Runtime, source: str, billing: str) -> None:
+    """Note how a source is billed; which days Spend takes from bills rests on it.
+
+    Raises:
+        NotFoundError: no logs came from a source of that name.
+    """
+    upkeep.set_billing(runtime.warehouse, source, billing)
+    with runtime.warehouse.writing() as session:
         bills.settle(session, runtime.book)
 
 

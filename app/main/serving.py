@@ -23,11 +23,10 @@ from app.main import batch_pages, budgets, export, jobs, overlaps, reporting
 from app.main.background import Background
 from app.main.local_api import create_local_api
 from app.main.prices import price_desk
-from app.main.refresh import now_us
+from app.main.refresh import now_us, set_billing
 from app.main.runtime import Runtime, make_folder, opened
 from app.main.store import SOCKET
 from app.main.uploads import keep_upload
-from app.warehouse import upkeep
 from app.web.commands import Commands, Progress
 from app.web.deps import Deps
 from app.web.server import create_app
@@ -250,7 +249,7 @@ def commands(runtime: Runtime, work: Background, *, demo: bool = False) -> Comma
         status=lambda: work.progress,
         upload_log=upload,
         run_analysis=lambda: work.ask("analysis"),
-        set_billing=lambda source, billing: upkeep.set_billing(runtime.warehouse, source, billing),
+        set_billing=lambda source, billing: set_billing(runtime, source, billing),
         decide_overlap=lambda one, other, counted: overlaps.decide(runtime, one, other, counted),
         reports=reporting.desk(runtime, work.settings, work.soon, made=demo),
         jobs=jobs.desk(work),

@@ -19,6 +19,7 @@ import httpx2
 from app.analysis import token_checks
 from app.control import sources as control_sources
 from app.core.errors import NotFoundError, UnavailableError, UsageError
+from app.main import refresh
 from app.main.refresh import attribute_and_sum, now_us
 from app.main.runtime import WAREHOUSE, demand_store, make_folder, opened, opened_control
 from app.plan import store as plan_store
@@ -266,7 +267,7 @@ def set_billing(settings: Settings, name: str, billing: str) -> None:
                 raise UnavailableError(f"The service refused: {answer.text.strip()[:300]}")
             return
     with opened(settings) as runtime:
-        upkeep.set_billing(runtime.warehouse, name, billing)
+        refresh.set_billing(runtime, name, billing)
 
 
 def migrate(settings: Settings) -> str:
