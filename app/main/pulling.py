@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from app.control import sources as control_sources
+from app.core.errors import UnavailableError
 from app.core.hashing import hash64
 from app.main import uploads
 from app.main.refresh import now_us
@@ -94,8 +95,7 @@ def _shards(settings: Settings, source: Source, connector: Connector, batch: Bat
     if batch.lines:
         body = b"\n".join(batch.lines) + b"\n"
         spool = scratch / f"{hash64(body) & (2**64 - 1):016x}.jsonl"
-        with uploads.private_file(spool) as out:
-            out.write(body)
+        _spool(spool, body)
         found.append(Found(f"{source.name} ({source.kind})", spool))
     if not found:
         return []
@@ -104,3 +104,14 @@ def _shards(settings: Settings, source: Source, connector: Connector, batch: Bat
     finally:
         for one in found:
             one.path.unlink(missing_ok=True)
+
+
+def _spool(path: Path, body: bytes) -> None:
+    try:
+        with uploads.private_file(path) as out:
+            out.write(body)
+    except OSError as error:
+        path.unlink(missing_ok=True)
+        raise UnavailableError(
+            f"What was pulled could not be stored: {error.strerror}. Make room; the next pull begins at the same place."
+        ) from error

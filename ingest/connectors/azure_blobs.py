@@ -1,7 +1,4 @@
-"""Objects of Azure Blob Storage, through Microsoft's own client.
-
-The client connects by name: the host is checked before each question, and not once more at the connection.
-"""
+"""Objects of Azure Blob Storage, through Microsoft's own client, over connections to addresses that were checked."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from app.core.errors import ForbiddenError, InputError, UsageError
 from ingest.connectors.connector import Batch, Connector, Errand, Option
-from ingest.connectors.object_store import OPTIONS, Listed, Place, patiently, pull_objects
+from ingest.connectors.object_store import OPTIONS, Listed, Place, ShutError, patiently, pull_objects
 from ingest.connectors.outbound import checked_address
 from ingest.connectors.polite import host_of
 from ingest.connectors.secret_reference import read_secret
@@ -50,7 +47,10 @@ def pull(errand: Errand) -> Iterator[Batch]:
 class _Container:
     def __init__(self, errand: Errand, place: Place) -> None:
         CONNECTOR.installed()
+        from azure.core.pipeline.transport import RequestsTransport
         from azure.storage.blob import ContainerClient
+
+        from ingest.connectors.checked_adapter import checked_session
 
         options = errand.options
         self._errand = errand
@@ -60,6 +60,8 @@ class _Container:
             endpoint(options),
             place.bucket,
             credential=read_secret(str(options["key"])) if "key" in options else None,
+            transport=RequestsTransport(session=checked_session(errand.guard)),
+            permit_redirects=False,
             retry_total=0,  # pauses are ours
             connection_timeout=10,
             read_timeout=60,
@@ -124,6 +126,8 @@ class _Container:
             except HttpResponseError as error:
                 if error.status_code == 403:
                     raise ForbiddenError(refused) from error
+                if str(getattr(error, "error_code", "")) == "BlobArchived":
+                    raise ShutError from error
                 raise
 
         return patiently(self._errand, self._host, tried, (AzureError, OSError))

@@ -54,12 +54,19 @@ class _Bucket:
         async def connector() -> aiohttp.TCPConnector:
             return aiohttp.TCPConnector(resolver=CheckedResolver(errand.guard))
 
+        stays = aiohttp.TraceConfig()
+        stays.on_request_redirect.append(_refuse_redirect)
+
         self._files: Any = GCSFileSystem(
             project="none",
             access="read_only",
             token="anon" if key is None else key,
             endpoint_url=str(errand.options.get("endpoint", SERVER)),
-            session_kwargs={"connector": sync(get_loop(), connector), "timeout": aiohttp.ClientTimeout(120)},
+            session_kwargs={
+                "connector": sync(get_loop(), connector),
+                "timeout": aiohttp.ClientTimeout(120),
+                "trace_configs": [stays],
+            },
             skip_instance_cache=True,
             use_listings_cache=False,
         )
@@ -116,6 +123,11 @@ class _Bucket:
                 raise
 
         return patiently(self._errand, "storage", tried, (OSError, HttpError, aiohttp.ClientError, TransportError))
+
+
+async def _refuse_redirect(*_: Any) -> None:
+    """An address that is written as a number is never resolved, so that the resolver could not refuse it."""
+    raise InputError("The server points to another place. Name the final address; redirects are not followed.")
 
 
 def _listed(one: dict[str, Any]) -> Listed:

@@ -2,11 +2,13 @@
 
 Names need not sort by time, so a listing is compared with what was read: everything that changed before the newest
 object read, less an overlap, is done; within the overlap the objects read are remembered by name and version. A store
-dates a large upload by its beginning and shows it at its end, which is what the overlap is for.
+dates a large upload by its beginning and shows it at its end, which is what the overlap is for. What cannot be read,
+for its size or because it lies in an archive, is remembered too, named by each pull and tried again by the next.
 """
 
 from __future__ import annotations
 
+import errno
 import heapq
 import logging
 from dataclasses import dataclass, field
@@ -30,6 +32,12 @@ ROUND: Final = 20_000  # objects held in memory at once; more are listed again
 BATCH_OBJECTS: Final = 1_000
 BATCH_BYTES: Final = 64 * 1024 * 1024
 MAX_OBJECT_BYTES: Final = 8 * 1024**3
+MOST_LEFT: Final = 1_000  # objects that could not be read and are remembered
+FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+class ShutError(Exception):
+    """The store keeps an object in an archive, from which it must be restored first."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -66,12 +74,14 @@ class Position(msgspec.Struct):
         recent: what has been read of the overlap: identity -> time of change.
         marks: (newest change, last key) of what was read at once, within the overlap.
         first_key: where keys sort by time, nothing up to this key can be new.
+        left: what could not be read: identity -> name.
     """
 
     seen_us: int
     recent: dict[str, int]
     marks: list[tuple[int, str]] = []
     first_key: str = ""
+    left: dict[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +124,8 @@ def pull_objects(errand: Errand, store: Store, place: Place) -> Iterator[Batch]:
     """The objects that are new, some at a time.
 
     Raises:
-        InputError: an object is too large; the others were read. UnavailableError: one changed while it was read.
+        InputError: some objects cannot be read; the others were. UnavailableError: one changed while it was read, or
+            the disk is full.
     """
     begin = Position(errand.since_us + place.overlap_us, {})
     reader = _Reader(errand, store, place, begin if errand.held is None else msgspec.convert(errand.held, Position))
@@ -124,11 +135,11 @@ def pull_objects(errand: Errand, store: Store, place: Place) -> Iterator[Batch]:
         if len(chosen) < ROUND:
             break
     yield reader.standing(errand.now_us)
-    if reader.too_large:
-        first = reader.too_large[0]
+    if reader.at.left:
+        first = next(iter(reader.at.left.values()))
         raise InputError(
-            f"{len(reader.too_large)} objects are above {MAX_OBJECT_BYTES >> 30} GiB and were not read, first {first}. "
-            "Cut them, or leave them out with the option only."
+            f"{len(reader.at.left)} objects are above {MAX_OBJECT_BYTES >> 30} GiB or lie in an archive, and were not "
+            f"read, first {first}. Cut or restore them, or leave them out with the option only; all others were read."
         )
 
 
@@ -138,7 +149,8 @@ class _Reader:
     store: Store
     place: Place
     at: Position
-    too_large: list[str] = field(default_factory=list)
+    tried: set[str] = field(default_factory=set)  # what this pull could not read
+    there: set[str] = field(default_factory=set)  # what the last listing showed of what was left
 
     def choose(self) -> list[Listed]:
         """The objects to read, oldest first; of very many the first ROUND."""
@@ -147,18 +159,31 @@ class _Reader:
     def _new(self) -> Iterator[Listed]:
         floor = self.at.seen_us - self.place.overlap_us
         matches = pattern_of(self.place.only) if self.place.only else None
-        self.too_large.clear()
+        self.there.clear()
         start = self.at.first_key if self.place.ordered else ""
         for page in self.store.listed(self.place.prefix, start):
             for one in page:
-                if one.size == 0 or one.modified_us < floor or str(one.identity()) in self.at.recent:
+                name = str(one.identity())
+                left = name in self.at.left
+                if one.size == 0 or (one.modified_us < floor and not left) or name in self.at.recent:
                     continue
                 if matches is not None and not matches(one.key):
                     continue
+                if left:
+                    self.there.add(name)
+                if name in self.tried:
+                    continue
                 if one.size > MAX_OBJECT_BYTES:
-                    self.too_large.append(self._name(one))
+                    self._leave(one)
                     continue
                 yield one
+
+    def _leave(self, one: Listed) -> None:
+        name = str(one.identity())
+        self.tried.add(name)
+        if len(self.at.left) < MOST_LEFT:
+            self.at.left[name] = self._name(one)
+            self.there.add(name)
 
     def batches(self, chosen: Sequence[Listed]) -> Iterator[Batch]:
         """Fetch objects and hand them over, BATCH_OBJECTS or about BATCH_BYTES at a time."""
@@ -175,14 +200,20 @@ class _Reader:
             yield self._batch(waiting)
 
     def standing(self, now_us: int) -> Batch:
-        """Where the source stands once everything that was listed is read."""
+        """Where the source stands once everything that was listed is read; what is gone is no more missed."""
+        if not self.at.first_key or not self.place.ordered:
+            self.at.left = {name: shown for name, shown in self.at.left.items() if name in self.there}
         return Batch(msgspec.to_builtins(self.at), fresh_us=now_us, complete_us=now_us - self.place.overlap_us)
 
     def _fetch(self, one: Listed) -> Found | None:
         ending = "".join(mark if mark.isalnum() or mark in "._-" else "_" for mark in one.key.rpartition("/")[2])
         path = self.errand.scratch / f"{hash64(one.key.encode()) & (2**64 - 1):016x}-{ending[-100:]}"
-        if not self.store.fetch(one, path):
-            log.info("%s was deleted before it was read", self._name(one))
+        try:
+            if not self.store.fetch(one, path):
+                log.info("%s was deleted before it was read", self._name(one))
+                return None
+        except ShutError:
+            self._leave(one)
             return None
         if path.stat().st_size != one.size:
             path.unlink()
@@ -193,8 +224,12 @@ class _Reader:
 
     def _batch(self, read: list[tuple[Listed, Found]]) -> Batch:
         self.at.recent.update((str(one.identity()), one.modified_us) for one, _ in read)
-        self.at.seen_us = max(self.at.seen_us, read[-1][0].modified_us)
-        self.at.marks.append((read[-1][0].modified_us, max(one.key for one, _ in read)))
+        for one, _ in read:
+            self.at.left.pop(str(one.identity()), None)
+        # A clock that ran ahead for a while must not hide what comes after it was set right.
+        newest_us = min(read[-1][0].modified_us, self.errand.now_us)
+        self.at.seen_us = max(self.at.seen_us, newest_us)
+        self.at.marks.append((newest_us, max(one.key for one, _ in read)))
         floor = self.at.seen_us - self.place.overlap_us
         self.at.recent = {name: us for name, us in self.at.recent.items() if us >= floor}
         self.at.first_key = max([self.at.first_key, *(key for us, key in self.at.marks if us < floor)])
@@ -217,6 +252,11 @@ def patiently(errand: Errand, host: str, work: Callable[[], Any], retried: tuple
         try:
             return work()
         except retried as error:
+            if isinstance(error, OSError) and error.errno in FULL:
+                raise UnavailableError(
+                    f"The data folder has no room for what comes from {host}: {error.strerror}. Make room; the next "
+                    "pull begins at the same place."
+                ) from error
             last = error
         if attempt + 1 < errand.patience.attempts:
             pause = errand.patience.pause_s(attempt, None, None)

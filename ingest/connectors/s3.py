@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from app.core.errors import ForbiddenError, InputError
 from ingest.connectors.connector import Batch, Connector, Errand, Option
-from ingest.connectors.object_store import OPTIONS, Listed, Place, patiently, pull_objects
+from ingest.connectors.object_store import OPTIONS, Listed, Place, ShutError, patiently, pull_objects
 from ingest.connectors.outbound import checked_address
 from ingest.connectors.polite import host_of
 from ingest.connectors.secret_reference import read_secret
@@ -99,6 +99,10 @@ class _Bucket:
                 self._files.get_file(f"{self._place.bucket}/{one.key}", str(to))
             except FileNotFoundError:
                 return False
+            except PermissionError as error:
+                if "InvalidObjectState" in str(error.__cause__):
+                    raise ShutError from error
+                raise
             return True
 
         return bool(self._ask(get))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import threading
 from collections import deque
@@ -41,6 +42,7 @@ class FakeServer:
         before: called with the number of the request, 1, 2, ..., before `speak` answers it.
         twist: changes the body of an answer, given the number of the request.
         asked: every request that `speak` answered.
+        pack: whether answers are packed with gzip.
     """
 
     speak: Callable[[Asked], tuple[int, Any] | Reply]
@@ -48,6 +50,7 @@ class FakeServer:
     before: Callable[[int], None] = lambda number: None
     twist: Callable[[int, bytes], bytes] = lambda number, body: body
     asked: list[Asked] = field(default_factory=list)
+    pack: bool = False
     _server: ThreadingHTTPServer = field(init=False)
     _thread: threading.Thread = field(init=False)
 
@@ -115,4 +118,7 @@ class FakeServer:
         spoken = self.speak(asked)
         if len(spoken) == 3:
             return spoken
-        return spoken[0], {}, self.twist(number, json.dumps(spoken[1]).encode())
+        answer = self.twist(number, json.dumps(spoken[1]).encode())
+        return (
+            (spoken[0], {"Content-Encoding": "gzip"}, gzip.compress(answer)) if self.pack else (spoken[0], {}, answer)
+        )

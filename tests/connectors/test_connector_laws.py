@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import logging
+import socket
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -193,6 +195,89 @@ def test_a_changed_layout_is_named_and_takes_nothing_of_the_answer(world: World)
         taken.extend(world.pull())
     assert len(world.server.asked) == 3
     world.server.twist = lambda number, body: body
+    rest = world.names(list(world.pull(taken[-1].position if taken else None)))
+    assert set(world.names(taken)) | set(rest) == world.table.names()
+
+
+def test_pages_packed_with_gzip_are_read_and_a_damaged_or_torn_one_is_asked_for_again(world: World) -> None:
+    packed = {"Content-Encoding": "gzip"}
+    damaged = gzip.compress(b'{"data": []}')
+    world.server.answers += [
+        (200, packed, damaged[:-12]),
+        (200, packed, damaged[:14] + b"\xff\xff\xff\xff" + damaged[18:]),
+        (200, packed, b"no gzip at all"),
+    ]
+    world.server.pack = True
+    assert world.names(list(world.pull())) == world.expected()
+    assert len(world.pauses) == 3
+
+
+@pytest.mark.parametrize("start", ["<!doctype html><title>Sign in</title>", "\n\n  <html><body>login</body></html>"])
+def test_a_login_page_in_the_place_of_data_is_named_at_once_and_loses_nothing(world: World, start: str) -> None:
+    world.server.twist = lambda number, body: start.encode() if number == 2 else body
+    taken: list[Batch] = []
+    with pytest.raises(InputError, match="a web page instead of data, as a login"):
+        taken.extend(world.pull())
+    assert (len(world.server.asked), world.pauses) == (2, [])
+    rest = world.names(list(world.pull(taken[-1].position if taken else None)))
+    assert set(world.names(taken)) | set(rest) == world.table.names()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [{"error": {"code": 429, "message": "slow down"}}, {"error": "backend away", "status": 500}, {}, [], None, 5, "x"],
+    ids=str,
+)
+def test_an_error_under_status_200_is_no_empty_page(world: World, body: Any) -> None:
+    world.server.twist = lambda number, answer: json.dumps(body).encode() if number == 2 else answer
+    taken: list[Batch] = []
+    with pytest.raises(InputError, match=r"another layout|without rows"):
+        taken.extend(world.pull())
+    rest = world.names(list(world.pull(taken[-1].position if taken else None)))
+    assert set(world.names(taken)) | set(rest) == world.table.names()
+
+
+def test_a_redirect_is_never_followed(world: World) -> None:
+    elsewhere: list[Any] = []
+    with FakeServer(lambda asked: (elsewhere.append(asked), (200, {}))[1]) as other:
+        world.server.answers += [(302, {"Location": f"{other.url}/latest/meta-data/"}, b"")]
+        with pytest.raises(InputError, match=r"points to 127\.0\.0\.1"):
+            list(world.pull())
+    assert elsewhere == []
+
+
+def test_a_name_that_means_another_address_a_moment_later_is_refused(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is asked for the check is what the connection goes to: nothing resolves the name a second time."""
+    asked: list[str] = []
+    real = socket.getaddrinfo
+
+    def rebinding(host: str, *given: Any, **named: Any) -> Any:
+        asked.append(host)
+        return real("127.0.0.1" if host == "bills.example" else host, *given, **named)
+
+    monkeypatch.setattr(socket, "getaddrinfo", rebinding)
+    url = world.server.url.replace("127.0.0.1", "bills.example")
+    errand = replace(world.errand(), options={**world.errand().options, "url": url}, guard=guard(frozenset({"*"})))
+    with pytest.raises(ForbiddenError, match=r"bills\.example is not an allowed host"):
+        list(connector_named(world.protocol.kind).pull(errand))
+    assert world.server.asked == []
+    seen: list[str] = []
+    found = replace(errand, guard=lambda host, address: seen.append(host))
+    assert world.names(list(connector_named(world.protocol.kind).pull(found))) == world.expected()
+    assert set(seen) == {"bills.example"}
+    assert set(asked) <= {"bills.example", "127.0.0.1"}
+
+
+def test_a_key_that_is_rotated_in_mid_pull_stops_it_and_the_new_one_goes_on(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    speak = world.server.speak
+    world.server.speak = lambda asked: (401, {}) if len(world.server.asked) == 3 else speak(asked)
+    taken: list[Batch] = []
+    with pytest.raises(ForbiddenError, match="refuses the token"):
+        taken.extend(world.pull())
     rest = world.names(list(world.pull(taken[-1].position if taken else None)))
     assert set(world.names(taken)) | set(rest) == world.table.names()
 

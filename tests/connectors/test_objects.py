@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import socket
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -20,10 +20,11 @@ from app.main.store import add_source
 from app.settings import Settings
 from ingest.connectors import object_store, s3
 from ingest.connectors.connector import Batch, Errand
-from ingest.connectors.object_store import Listed, Place, pull_objects
+from ingest.connectors.object_store import Place, pull_objects
 from ingest.connectors.outbound import guard
 from ingest.connectors.polite import Patience
 from tests.connectors.fake_litellm import row
+from tests.connectors.shelf import MINUTE, Shelf, plain_errand
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 pytest.importorskip("s3fs", reason="the extra `s3` is not installed")
 
 NOW = datetime.now(UTC)
-MINUTE = 60_000_000
 
 
 def _us(moment: datetime) -> int:
@@ -220,33 +220,6 @@ def test_objects_of_every_packing_come_into_the_warehouse_once(bucket: Any, serv
     assert wrong == [("s3://logs/llm/broken.jsonl",)]
 
 
-@dataclass
-class Shelf:
-    """A store in memory whose clock a test moves; what it lists can change while it is read."""
-
-    objects: dict[str, tuple[int, bytes]] = field(default_factory=dict)
-    lists: int = 0
-    torn: set[str] = field(default_factory=set)
-    before_fetch: Callable[[Listed], None] = lambda one: None
-
-    def put(self, key: str, minute: int, body: bytes = b"{}\n") -> None:
-        self.objects[key] = (minute * MINUTE, body)
-
-    def listed(self, prefix: str, start: str) -> Iterator[list[Listed]]:
-        self.lists += 1
-        for key, (us, body) in sorted(self.objects.items()):
-            if key > start:
-                yield [Listed(us, key, len(body), str(hash(body)))]
-
-    def fetch(self, one: Listed, to: Path) -> bool:
-        self.before_fetch(one)
-        if one.key not in self.objects:
-            return False
-        body = self.objects[one.key][1]
-        to.write_bytes(body[:-1] if one.key in self.torn else body)
-        return True
-
-
 @pytest.fixture
 def shelf() -> Shelf:
     return Shelf()
@@ -263,8 +236,7 @@ def _from(shelf: Shelf, errand: Errand, held: Any = None, ordered: bool = False)
 
 @pytest.fixture
 def plain(tmp_path: Path) -> Errand:
-    patience = Patience(attempts=2, sleep=lambda _: None)
-    return Errand({}, None, 10**12, 0, guard(frozenset()), (), tmp_path, patience)
+    return plain_errand(tmp_path)
 
 
 def test_an_object_that_shows_up_dated_within_the_overlap_is_found(shelf: Shelf, plain: Errand) -> None:
