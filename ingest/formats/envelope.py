@@ -8,7 +8,8 @@
      "attempt": 1, "retry_of": "...", "is_batch": false}
 
 Only a response is needed. Bodies may be objects, JSON text, event-stream text or a list of stream events; other usual
-names of every field are in `NAMES`, `REQUESTS` and `RESPONSES`. A record without such a wrapper is itself the response.
+names of every field are in `NAMES`, `REQUESTS` and `RESPONSES`. A record without such a wrapper is itself the response;
+a program's own line of a model and the provider's usage is both.
 """
 
 from __future__ import annotations
@@ -95,6 +96,8 @@ def unwrap(record: Any) -> Exchange | Rejected:
     if ("custom_id" in record and "response" not in record) or record.keys() in _BATCH_INPUTS:
         return Rejected("a line of a batch's input: a request that was not answered here")
     request, response = record.get("request"), record.get("response")
+    if type(response) is dict and "modelId" in response and type(record.get("usage")) is dict:
+        return Exchange(None, record, None, {})  # a result of the AI SDK, which has a `response` of its own
     if request is None and response is None:
         request, response = _first(record, REQUESTS), _first(record, RESPONSES)
         if request is None and response is None and not _lost_bodies(record):
@@ -133,10 +136,34 @@ def meta(outer: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
+def summary_of(record: dict[str, Any]) -> dict[str, Any]:
+    """The envelope of a line that a program wrote itself: the usage as the provider gave it, and what else it knew.
+
+    Empty for a provider's own body, whose fields mean what its API says.
+    """
+    if type(record.get("usage")) is not dict or any(name in record for name in _OF_A_BODY):
+        return {}
+    return dict(record)
+
+
+_OF_A_BODY: Final = (
+    "object", "type", "choices", "candidates", "usageMetadata", "stop_reason", "stopReason", "embeddings", "meta",
+    "generation_id", "results", "steps", "outputs", "output_text", "usage_info", "finishReason",
+)  # fmt: skip
+_OF_A_REQUEST: Final[tuple[str, ...]] = (
+    "model", "messages", "system", "tools", "max_tokens", "max_completion_tokens", "temperature", "top_p", "seed",
+    "stop", "stream",
+)  # fmt: skip
+
+
 def _bare(record: dict[str, Any]) -> Exchange:
     if type(record.get("stream")) is list:
         return Exchange(None, None, _events(record["stream"]), record)
-    return Exchange(None, record, None, {})
+    outer = summary_of(record) if "model" in record else {}
+    asked = None
+    if outer and type(record.get("messages")) is list:
+        asked = {name: record[name] for name in _OF_A_REQUEST if name in record}
+    return Exchange(asked, record, None, outer)
 
 
 def _pair(record: dict[str, Any], request: Any, response: Any) -> Exchange | Rejected:

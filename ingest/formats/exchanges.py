@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from app.core.usage import Rejected, UsageEvent
 from ingest.formats import (
+    ai_sdk,
     anthropic_messages,
     bedrock_converse,
     bedrock_models,
@@ -29,6 +30,7 @@ from ingest.formats import (
 )
 from ingest.formats.dressing import dress
 from ingest.formats.envelope import STREAM_EVENTS, Exchange, unwrap
+from ingest.formats.fields import table
 from ingest.formats.format import Format
 from ingest.formats.plain_chat import PlainChat
 from ingest.formats.streams import gather
@@ -48,6 +50,7 @@ LAYOUTS: Final[tuple[Layout, ...]] = (
     gemini_cached_contents.LAYOUT,
     gemini_generate_content.LAYOUT,
     gemini_interactions.LAYOUT,
+    ai_sdk.LAYOUT,  # before Converse, whose counters have the same names
     bedrock_converse.LAYOUT,
     bedrock_models.LAYOUT,
     rerank.LAYOUT,
@@ -67,6 +70,8 @@ _OBJECTS: Final = {
     "text_completion": "openai_completions",
     "thread.run": "openai_assistants",
 }
+# A caller's own path may end like theirs; their usage has other names.
+_WITHOUT_PROMPT_TOKENS: Final = ("anthropic_messages", "openai_responses")
 _PLACES: Final = {
     **{place: layout.name for layout in LAYOUTS for place in layout.places},
     "/chat/completions": "openai_chat",
@@ -108,7 +113,9 @@ def layout_of(exchange: Exchange) -> str:
         kind = response.get("object")
         if type(kind) is str:
             return _OBJECTS.get(kind) or _layout_of_object(kind, response)
-        found = _layout_of_place(exchange.outer) or _layout_of_body(response, wrapped=bool(exchange.outer))
+        found = _layout_of_place(exchange.outer)
+        if found is None or (found in _WITHOUT_PROMPT_TOKENS and "prompt_tokens" in table(response.get("usage"))):
+            found = _layout_of_body(response, wrapped=bool(exchange.outer))
         if found is not None:
             return found
     if exchange.request is not None:

@@ -34,8 +34,14 @@ def detect(record: Any) -> float:
     if "key" not in record:
         return 0.0
     if response:
-        return 1.0 if owns(response) and not record.keys() - _LINE else 0.0
+        ours = owns(response) or _in_openais_shape(response)
+        return 1.0 if ours and not record.keys() - _LINE else 0.0
     return 0.8 if type(record.get("error")) is dict and not record.keys() - _LINE else 0.0
+
+
+def _in_openais_shape(response: dict[str, Any]) -> bool:
+    """Whether a row was asked, and so answered, as a Chat Completion."""
+    return response.get("object") == "chat.completion" and "gemini" in str(response.get("model"))
 
 
 _LINE: Final = frozenset(("key", "response", "error", "request", "metadata", "logged"))

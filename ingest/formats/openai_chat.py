@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
 
 from app.core.usage import Part, UsageEvent
@@ -28,6 +29,8 @@ _OWN_KEYS: Final = frozenset(
 
 # Fields that vLLM's server adds to every answer: no list price is of a model that its owner hosts.
 _SELF_HOSTED: Final = ("kv_transfer_params", "prompt_logprobs", "prompt_token_ids")
+
+_TICKS: Final = 10**10  # of xAI's in a dollar (https://docs.x.ai/developers/cost-tracking)
 
 
 def _stop(value: Any) -> str:
@@ -146,32 +149,39 @@ def _read_response(response: dict[str, Any], event: UsageEvent, warnings: list[s
     usage = get("usage")
     if type(usage) is dict:
         read_usage(usage, event, warnings, providers.write_class(event.model, event.provider))
-        if "cost" in usage:
-            _read_cost(usage, event, warnings)
+        read_charge(usage, event, warnings)
     if get("error"):
         event.status = "error"
         event.error = error_text(get("error"))
 
 
-def _read_cost(usage: dict[str, Any], event: UsageEvent, warnings: list[str]) -> None:
-    """OpenRouter's charge in USD; with the caller's own key it is the fee alone, the provider's bill is beside it."""
+def read_charge(usage: dict[str, Any], event: UsageEvent, warnings: list[str]) -> None:
+    """What a usage object says was charged: by OpenRouter and Perplexity in USD, by xAI in ticks.
+
+    With the caller's own key OpenRouter's cost is its fee alone, the provider's bill is beside it. xAI and Perplexity
+    charge searches and tools on top of tokens, which their lists of rates do not tell by request.
+    """
+    ticks = usage.get("cost_in_usd_ticks")
+    if type(ticks) is int:
+        event.cost_reported_usd = usd_text(Decimal(ticks) / _TICKS, "cost", warnings)
+        _note_charge(event)
+    if "cost" not in usage:
+        return
     cost = usage["cost"]
     if type(cost) is dict:  # Perplexity splits it
         cost = cost.get("total_cost")
     event.cost_reported_usd = usd_text(cost, "cost", warnings)
-    if event.provider == "openrouter" and event.cost_reported_usd is not None:
-        event.price_context = {**(event.price_context or {}), "charge": "reported"}
+    if event.provider in ("openrouter", "perplexity") and event.cost_reported_usd is not None:
+        _note_charge(event)
     details = usage.get("cost_details")
     if usage.get("is_byok") is True and type(details) is dict and event.cost_reported_usd is not None:
         upstream = usd_text(details.get("upstream_inference_cost"), "upstream_cost", warnings)
         if upstream is not None:
-            event.cost_reported_usd = _added(event.cost_reported_usd, upstream)
+            event.cost_reported_usd = format(Decimal(event.cost_reported_usd) + Decimal(upstream), "f")
 
 
-def _added(left: str, right: str) -> str:
-    from decimal import Decimal
-
-    return format(Decimal(left) + Decimal(right), "f")
+def _note_charge(event: UsageEvent) -> None:
+    event.price_context = {**(event.price_context or {}), "charge": "reported"}
 
 
 def _provider(response: dict[str, Any], event: UsageEvent) -> str | None:

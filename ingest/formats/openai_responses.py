@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from app.core.usage import Part, Status, UsageEvent
+from ingest.formats import providers
 from ingest.formats.fields import compact, count, integer, number, text
 from ingest.formats.layout import Layout
-from ingest.formats.openai_chat import error_text, params_of
+from ingest.formats.openai_chat import error_text, params_of, read_charge
 from ingest.formats.openai_usage import read_usage
 from ingest.formats.prompts import Marks, content_parts, role_of, schema_part, tool_parts
 from ingest.formats.times import instant
@@ -121,6 +122,7 @@ def _read_response(response: dict[str, Any], event: UsageEvent, warnings: list[s
     else:
         event.model = text(get("model")) or event.model
         event.service_tier = text(get("service_tier")) or event.service_tier
+    event.provider = providers.from_model(event.model) or event.provider  # others serve this API too
     event.provider_response_id = text(get("id"))
     event.start_us = instant(get("created_at"), "created_at", warnings)
     event.end_us = instant(get("completed_at"), "completed_at", warnings)
@@ -135,6 +137,7 @@ def _read_response(response: dict[str, Any], event: UsageEvent, warnings: list[s
     usage = get("usage")
     if type(usage) is dict:
         read_usage(usage, event, warnings, "tok_cache_write_30m")
+        read_charge(usage, event, warnings)
     _read_units(get("tool_usage"), get("output"), event, warnings)
     metadata = get("metadata")
     if type(metadata) is dict and metadata:

@@ -1,8 +1,9 @@
 """Token classes of OpenAI-shaped usage: cached, written, audio and image tokens are inside the prompt count.
 
-Reasoning is inside the completion count, except where the record's own total shows that it stands beside it (xAI).
-The readings are those of the OpenAI SDK types (`completion_usage`, `response_usage`), of LiteLLM's `usage_object`
-(which adds the cache writes of other providers to the prompt, split by lifetime) and of DeepSeek's hit counter.
+Reasoning is inside the completion count, except where the record's own total shows that it stands beside it (xAI), or
+that it was left out of both (Gemini behind Google's OpenAI endpoint). The readings are those of the OpenAI SDK types
+(`completion_usage`, `response_usage`), of LiteLLM's `usage_object` (which adds the cache writes of other providers to
+the prompt, split by lifetime), of DeepSeek's hit counter, xAI's SDK and Alibaba's explicit caches.
 """
 
 from __future__ import annotations
@@ -10,13 +11,30 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from ingest.formats.fields import count
+from ingest.formats.research_usage import read_research
 
 if TYPE_CHECKING:
     from app.core.usage import UsageEvent
 
 _NOTHING: Final[dict[str, Any]] = {}
-# DeepSeek, Together and Hugging Face, Mistral, LiteLLM.
-_CACHED: Final = ("prompt_cache_hit_tokens", "cached_tokens", "num_cached_tokens", "cache_read_input_tokens")
+# Perplexity's Responses and gateways that tell what was read apart from what was written, then everybody else.
+_CACHED_DETAILS: Final = ("cache_read_input_tokens", "cached_tokens")
+# DeepSeek, Together and Hugging Face, Mistral, LiteLLM, xAI's SDK.
+_CACHED: Final = (
+    "prompt_cache_hit_tokens",
+    "cached_tokens",
+    "num_cached_tokens",
+    "cache_read_input_tokens",
+    "cached_prompt_text_tokens",
+)
+_WRITTEN_DETAILS: Final = ("cache_write_tokens", "cache_creation_tokens", "cache_creation_input_tokens")
+_SPLITS: Final = ("cache_write_tokens_details", "cache_creation_token_details", "cache_creation")
+# Gemini's rows in OpenAI's shape and older AI SDKs.
+_CAMEL: Final = {
+    "promptTokens": "prompt_tokens",
+    "completionTokens": "completion_tokens",
+    "totalTokens": "total_tokens",
+}
 
 
 def read_usage(usage: dict[str, Any], event: UsageEvent, warnings: list[str], write_class: str) -> None:
@@ -28,6 +46,8 @@ def read_usage(usage: dict[str, Any], event: UsageEvent, warnings: list[str], wr
         warnings: receives `bad_number:*`, `inconsistent_usage`, `sum_mismatch`.
         write_class: the class of cache writes whose lifetime the usage does not say.
     """
+    if "promptTokens" in usage or "completionTokens" in usage:
+        usage = {_CAMEL.get(name, name): value for name, value in usage.items()}
     if "prompt_tokens" in usage or "completion_tokens" in usage:
         prompt, completion = usage.get("prompt_tokens"), usage.get("completion_tokens")
         in_details, out_details = usage.get("prompt_tokens_details"), usage.get("completion_tokens_details")
@@ -42,12 +62,33 @@ def read_usage(usage: dict[str, Any], event: UsageEvent, warnings: list[str], wr
     completion = count(completion, "output", warnings)
     total = count(usage.get("total_tokens"), "total", warnings)
     event.tok_total_reported = total
-    _read_input(usage, in_details if type(in_details) is dict else _NOTHING, prompt, event, warnings, write_class)
-    beside = _read_output(
-        out_details if type(out_details) is dict else _NOTHING, prompt, completion, total, event, warnings
-    )
-    if total is not None and prompt is not None and total != prompt + (completion or 0) + beside:
+    in_details = in_details if type(in_details) is dict else _NOTHING
+    out_details = out_details if type(out_details) is dict else _NOTHING
+    _read_input(usage, in_details, prompt, event, warnings, write_class)
+    if "citation_tokens" in usage:
+        read_research(usage, prompt, completion, event, warnings)
+        return
+    if out_details.get("reasoning_tokens") is None and usage.get("reasoning_tokens") is not None:
+        out_details = {**out_details, "reasoning_tokens": usage["reasoning_tokens"]}
+    beside = _read_output(out_details, prompt, completion, total, event, warnings)
+    if total is None or prompt is None or total == prompt + (completion or 0) + beside:
+        return
+    if not _left_out_thoughts(prompt, completion, total, event):
         warnings.append("sum_mismatch")
+
+
+def _left_out_thoughts(prompt: int, completion: int | None, total: int, event: UsageEvent) -> bool:
+    """Take what a Gemini total holds beyond prompt and answer for its thoughts; true where it holds more.
+
+    Google's OpenAI endpoint and batches count thoughts in the total alone; they are billed as output.
+    """
+    thoughts = total - prompt - (completion or 0)
+    if thoughts < 0 or event.tok_reasoning or "gemini" not in (event.model or "").lower():
+        return False
+    event.tok_reasoning = thoughts
+    if completion is None:
+        event.tok_output = 0
+    return True
 
 
 def _read_input(
@@ -58,12 +99,11 @@ def _read_input(
     warnings: list[str],
     write_class: str,
 ) -> None:
-    cached = details.get("cached_tokens")
-    if cached is None:
-        cached = next((usage[name] for name in _CACHED if usage.get(name) is not None), None)
-    cached = count(cached, "cache_read", warnings)
+    cached = _first(details, _CACHED_DETAILS)
+    cached = count(_first(usage, _CACHED) if cached is None else cached, "cache_read", warnings)
     audio = count(details.get("audio_tokens"), "input_audio", warnings) or 0
     image = count(details.get("image_tokens"), "input_image", warnings) or 0
+    image += count(details.get("video_tokens"), "input_video", warnings) or 0  # frames are sold as pictures
     writes = _writes(usage, details, warnings, write_class)
     written = sum(writes.values())
     if prompt is None:
@@ -123,14 +163,10 @@ def _overlapping(
 
 
 def _writes(usage: dict[str, Any], details: dict[str, Any], warnings: list[str], write_class: str) -> dict[str, int]:
-    total = details.get("cache_write_tokens")
-    if total is None:
-        total = details.get("cache_creation_tokens")
+    total = _first(details, _WRITTEN_DETAILS)
     if total is None:
         total = usage.get("cache_creation_input_tokens")
-    split = details.get("cache_write_tokens_details")
-    if split is None:
-        split = details.get("cache_creation_token_details")
+    split = _first(details, _SPLITS)
     if total is None and split is None:
         return {}
     total = count(total, "cache_write", warnings)
@@ -159,6 +195,10 @@ _WRITE_SPLIT: Final = {
     "ephemeral_1h_input_tokens": "tok_cache_write_1h",
     "ephemeral_12h_input_tokens": "tok_cache_write_12h",
 }
+
+
+def _first(values: dict[str, Any], names: tuple[str, ...]) -> Any:
+    return next((values[name] for name in names if values.get(name) is not None), None)
 
 
 def _cut(classes: dict[str, int], room: int) -> dict[str, int]:

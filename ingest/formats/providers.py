@@ -62,6 +62,8 @@ def from_model(model: str | None) -> str | None:
         return "fireworks"
     if model.startswith("sonar"):
         return "perplexity"
+    if model.startswith("grok-"):
+        return "x-ai"
     return "anthropic" if model.startswith("claude-") else None
 
 
@@ -71,4 +73,5 @@ def write_class(model: str | None, provider: str | None) -> str:
         return "tok_cache_write_30m"
     if provider in ("anthropic", "aws", "bedrock"):
         return "tok_cache_write_5m"
-    return "tok_cache_write_5m" if model is not None and "claude" in model else "tok_cache_write_30m"
+    named = (model or "").lower()
+    return "tok_cache_write_5m" if "claude" in named or "qwen" in named else "tok_cache_write_30m"

@@ -177,3 +177,33 @@ def test_long_metadata_is_content_and_no_tag(one):
 def test_bodies_of_other_endpoints_are_rejected_by_name(read, body, name):
     (item,) = read({"response": body}, form="openai_chat")
     assert name in item.reason
+
+
+@pytest.mark.parametrize("path", [{}, {"endpoint": "/api/messages"}, {"url": "https://shop.example/responses"}])
+def test_a_programs_own_line_around_the_providers_usage_is_its_own_envelope(one, path):
+    """Its time, its labels and its outcome stand beside the usage; a caller's own path says nothing of the API."""
+    event = one(
+        {
+            "timestamp": "2026-03-02T10:00:00Z",
+            "level": "info",
+            "model": "gpt-4o",
+            "messages": [{"role": "user", "content": "Well?"}],
+            "temperature": 0.5,
+            "usage": RESPONSE["usage"],
+            "latency_ms": 812,
+            "user": "u",
+            "feature": "search",
+            "status": "error",
+            **path,
+        }
+    )
+    assert (event.tok_input, event.tok_output, event.status) == (10, 2, "error")
+    assert (event.start_us, event.end_us) == (1772445600_000000, 1772445600_812000)
+    assert (event.user, event.tags, event.temperature) == ("u", {"feature": "search"}, 0.5)
+    assert [part.text for part in event.prompt] == ["Well?"]
+
+
+def test_a_providers_body_without_an_envelope_is_no_envelope_itself(one):
+    body = {**RESPONSE, "user": "not ours", "status": "queued", "timestamp": 1}
+    event = one(body)
+    assert (event.user, event.status, event.start_us) == (None, "ok", 1772445600_000000)

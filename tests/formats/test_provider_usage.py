@@ -25,6 +25,8 @@ ITERATIONS = "the top counters leave out the advisor's or the compaction's token
 SEARCH_FEE = "a web search costs a fee of its own, which the library does not read from this body"
 MISTRAL_CACHE = "Mistral's older name of cached tokens, which it bills at a tenth of the input price"
 BEDROCK_WRITES = "cache writes of a GPT model on Bedrock, billed at 1.25 times the input price"
+# Lines with frames of a video that OpenRouter counts (`video_tokens`), which the library does not read; sold as input.
+FRAMES = {58: 258}
 
 READ_OTHERWISE = {
     69: ITERATIONS,
@@ -110,7 +112,7 @@ def test_classes_are_those_of_the_providers_own_reading(readings, stored):
         found = ours(stored[line]["tokens"])
         if found != {name: usage.get(name, 0) for name in found}:
             differing.add(int(line))
-        assert (stored[line]["tokens"]["input_image"] or 0) == pictures(usage)
+        assert (stored[line]["tokens"]["input_image"] or 0) == pictures(usage) + FRAMES.get(int(line), 0)
     assert differing == READ_OTHERWISE.keys()
 
 
