@@ -83,7 +83,8 @@ def _replay_row(name: str, row: Mapping[str, Any]) -> str:
 def quotes(lines: Sequence[Quote]) -> Iterator[str]:
     """One line a quote: id, dollars, state, price rows."""
     for quote in lines:
-        usd = "unpriced" if quote.usd is None else f"${quote.usd}"
+        least = "" if quote.at_least_usd is None else f"${quote.at_least_usd} + "
+        usd = f"{least}unpriced" if quote.usd is None else f"${quote.usd}"
         rows = _clean(", ".join(quote.price_rows))
         yield f"{_clean(quote.id):<24}{usd:>18}  {quote.state:<10}  {rows}{_said(quote.warning)}"
 

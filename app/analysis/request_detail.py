@@ -178,7 +178,7 @@ def request_detail(session: Session, request_key: int) -> RequestDetail:
         )
     facts = found[0]
     row = rows_of(session, [request_key])[0]
-    billing = session.rows("requests.billing", source=row.source)
+    billing = session.rows("requests.billing", source=row.source, service_tier=facts["service_tier"] or "")
     before, after = _neighbours(session, facts)
     price = _price_row(session, facts)
     return RequestDetail(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, Literal
 
 from app.analysis import spend
@@ -15,6 +14,7 @@ from app.main.store import alone
 from app.pricing.show import show
 from app.replay.trace import TraceCall, replay_trace
 from app.warehouse.quoting import quote as quote_lines
+from app.warehouse.quoting import read_lines
 from ingest.events import events
 from ingest.inspection import inspect_paths
 from ingest.pipeline import ingest_paths
@@ -142,11 +142,7 @@ def _call(event: UsageEvent, place: Origin) -> TraceCall:
 
 def quote(file: Path, settings: Settings) -> list[Quote]:
     """Prices of the lines of a JSONL file, from the price book alone."""
-    try:
-        lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
-    except (OSError, ValueError) as error:
-        raise InputError(f"{file} cannot be read as JSON lines: {error}.") from error
-    return quote_lines(load_book(settings), lines)
+    return quote_lines(load_book(settings), read_lines(file))
 
 
 def price_lines(model: str, settings: Settings) -> list[PriceLine]:

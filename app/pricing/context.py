@@ -14,6 +14,8 @@ TERMS: Final = ("account", "contract")
 DIMENSIONS: Final = (*SELECTORS, *MODIFIERS, *TERMS)
 
 _PLAIN_TIERS: Final = frozenset({"", "default", "standard", "auto", "on_demand", "ondemand", "standard_only", "none"})
+_CAPACITY_TIERS: Final = frozenset({"provisioned", "reserved", "scale"})
+"""Tiers whose tokens a fixed fee pays for; the list price says what they are worth."""
 _NO_GEO: Final = frozenset({"", "global", "not_available", "default"})
 _PLAIN_SPEEDS: Final = frozenset({"", "standard", "default"})
 _DEPLOYMENTS: Final = {
@@ -50,7 +52,7 @@ def of_request(
     tier = (service_tier or "").strip().lower()
     if is_batch or tier == "batch" or given.get("processing", "").lower() == "batch" or given.get("batch") == "true":
         context["processing"] = "batch"
-    if tier not in _PLAIN_TIERS and tier != "batch":
+    if tier not in _PLAIN_TIERS | _CAPACITY_TIERS and tier != "batch":
         context["service_tier"] = tier
     speed = given.get("speed", "").lower()
     if speed not in _PLAIN_SPEEDS:
@@ -85,12 +87,15 @@ def text(context: Context) -> str:
 
 
 def parse(ctx: str) -> Context:
-    """The context of a canonical text; also reads the loose form `batch, region=eu`."""
+    """The context of a canonical text; also reads the loose form `batch, region=EU, deployment=GlobalBatch`."""
     context: Context = {}
     for word in ctx.replace(",", " ").split():
         name, equals, value = word.partition("=")
-        if equals:
-            context["service_tier" if name == "tier" else name] = value
+        if equals and name == "deployment" and value.lower() in _DEPLOYMENTS:
+            context.update(_DEPLOYMENTS[value.lower()])
+        elif equals:
+            given = value if name in TERMS else value.lower()
+            context["service_tier" if name == "tier" else name] = given
         elif word == "contract":
             context["contract"] = "yes"
         elif word != "standard":

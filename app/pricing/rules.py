@@ -6,6 +6,7 @@ per million tokens (fees: USD each). Every error names the file, the line and th
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
 from fnmatch import fnmatchcase
@@ -15,7 +16,16 @@ import msgspec
 
 from app.core.errors import InputError
 from app.pricing import context as ctx_of
-from app.pricing.rates import DAY_US, FEES, FOREVER_US, PRICED_CLASSES, Prices, per_mtok, per_unit
+from app.pricing.rates import (
+    DAY_US,
+    FEES,
+    FOREVER_US,
+    MINUTES_A_DAY,
+    PRICED_CLASSES,
+    Prices,
+    per_mtok,
+    per_unit,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -27,6 +37,7 @@ STATUSES: Final = ("confirmed", "announced", "estimated")
 
 _DAYS: Final = {"mon": 0, "tue": 1, "wed": 2, "thu": 3, "fri": 4, "sat": 5, "sun": 6}
 _EPOCH_ORDINAL: Final = 719_163
+_WINDOW: Final = re.compile(r"(\d\d):([0-5]\d)-(\d\d):([0-5]\d)")
 _PLAIN: Final = {
     "op", "provider", "model", "account", "ctx", "from", "to", "minutes", "weekdays", "except", "tiers", "factor",
     "factors", "percent", "of", "currency", "source", "status", "note", "alias_of",
@@ -255,6 +266,9 @@ def rule(entry: Entry, layer: Layer, calendars: Mapping[str, tuple[int, ...]]) -
     provider, model = entry.text("provider"), entry.text("model")
     if provider is None:
         raise entry.fail("provider", "is missing")
+    from_us, to_us = entry.time_us("from", 0), entry.time_us("to", FOREVER_US)
+    if from_us >= to_us:
+        raise entry.fail("to", f"{entry.text('to')!r} is not after `from`, so the entry would never hold")
     return Rule(
         layer=layer,
         op=op,
@@ -262,8 +276,8 @@ def rule(entry: Entry, layer: Layer, calendars: Mapping[str, tuple[int, ...]]) -
         model=(model or "*").lower(),
         account=entry.text("account"),
         ctx=_context(entry, op),
-        from_us=entry.time_us("from", 0),
-        to_us=entry.time_us("to", FOREVER_US),
+        from_us=from_us,
+        to_us=to_us,
         minutes=_minutes(entry),
         weekdays=_weekdays(entry),
         skip_days=calendars[skip] if skip else (),
@@ -307,10 +321,7 @@ def _prices(entry: Entry) -> Prices:
     for name in FEES:
         if name in entry.values:
             prices[name] = ((-1, per_unit(entry.number(name, entry.values[name]))),)
-    for tier in entry.values.get("tiers") or ():
-        if not isinstance(tier, dict) or "above" not in tier:
-            raise entry.fail("tiers", "each tier is a mapping with `above` and the prices that hold there")
-        above = int(entry.number("tiers", tier["above"]))
+    for above, tier in _tiers(entry):
         for name, value in tier.items():
             if name == "above":
                 continue
@@ -318,6 +329,19 @@ def _prices(entry: Entry) -> Prices:
                 raise entry.fail("tiers", f"{name!r} is no class that this entry prices")
             prices[name] = (*prices[name], (above, per_mtok(entry.number("tiers", value))))
     return prices
+
+
+def _tiers(entry: Entry) -> list[tuple[int, dict[str, Any]]]:
+    """The tiers of an entry by the length above which they hold, ascending whatever their order in the file."""
+    found: dict[int, dict[str, Any]] = {}
+    for tier in entry.values.get("tiers") or ():
+        if not isinstance(tier, dict) or "above" not in tier:
+            raise entry.fail("tiers", "each tier is a mapping with `above` and the prices that hold there")
+        above = entry.number("tiers", tier["above"])
+        if above != int(above) or int(above) in found:
+            raise entry.fail("tiers", f"`above` {tier['above']} is no whole number of tokens, or stands there twice")
+        found[int(above)] = tier
+    return sorted(found.items())
 
 
 def _factors(entry: Entry) -> dict[str, Decimal]:
@@ -342,14 +366,14 @@ def _minutes(entry: Entry) -> tuple[tuple[int, int], ...]:
     value = entry.text("minutes")
     windows: list[tuple[int, int]] = []
     for window in (value or "").split():
-        try:
-            start, end = (int(part[:2]) * 60 + int(part[3:]) for part in window.split("-"))
-        except ValueError:
-            raise entry.fail("minutes", f"{window!r} is no window such as 01:00-04:00 (UTC)") from None
+        given = _WINDOW.fullmatch(window)
+        start, end = (60 * int(given[1]) + int(given[2]), 60 * int(given[3]) + int(given[4])) if given else (0, 0)
+        if not given or start == end or max(start, end) > MINUTES_A_DAY:
+            raise entry.fail("minutes", f"{window!r} is no window such as 01:00-04:00 (UTC)")
         if start < end:
             windows.append((start, end))
         else:
-            windows += [(start, 1440), (0, end)]
+            windows += [(start, MINUTES_A_DAY), (0, end)]
     return tuple(windows)
 
 
@@ -360,5 +384,6 @@ def _weekdays(entry: Entry) -> tuple[int, ...]:
         first, _, last = word.partition("-")
         if first not in _DAYS or (last and last not in _DAYS):
             raise entry.fail("weekdays", f"{word!r} is no weekday or range such as mon-fri")
-        days.extend(range(_DAYS[first], _DAYS[last or first] + 1))
+        length = (_DAYS[last or first] - _DAYS[first]) % 7 + 1  # fri-mon goes over the end of the week
+        days.extend((_DAYS[first] + step) % 7 for step in range(length))
     return tuple(days)

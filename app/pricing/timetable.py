@@ -203,7 +203,8 @@ class _Table:
             return carried
         return {}
 
-    def _terms(self, draft: Draft, own_terms: list[Rule]) -> None:
+    def _terms(self, draft: Draft, active: list[Rule]) -> None:
+        own_terms = _in_force(active)
         for rule in own_terms:
             fits = rule.ctx is None or ctx_of.selectors(rule.ctx) == self.selectors
             if rule.op == "set" and fits:
@@ -214,6 +215,27 @@ class _Table:
         for rule in own_terms:
             if rule.op == "add" and draft.prices:
                 add(draft, rule)
+
+
+def _in_force(own_terms: Iterable[Rule]) -> list[Rule]:
+    """The user's terms, those that speak of more after the general ones, later agreements after earlier ones.
+
+    Two discounts of one scope are one agreement and its successor: only the later one holds, whatever their order in
+    the file. Discounts of different scopes multiply.
+    """
+    ordered = sorted(own_terms, key=_reach)
+    last = {_scope(rule): rule for rule in ordered if rule.op == "multiply"}
+    return [rule for rule in ordered if rule.op != "multiply" or last[_scope(rule)] is rule]
+
+
+def _reach(rule: Rule) -> tuple[bool, bool, int, bool, int]:
+    timed = bool(rule.minutes or rule.weekdays)
+    return rule.account is not None, not rule.general, len(rule.ctx or {}), timed, rule.from_us
+
+
+def _scope(rule: Rule) -> tuple[object, ...]:
+    ctx = None if rule.ctx is None else ctx_of.text(rule.ctx)
+    return rule.provider, rule.model, rule.account, ctx, rule.minutes, rule.weekdays, tuple(sorted(rule.factors))
 
 
 def _stated(ours: Iterable[Rule], factor: Rule) -> frozenset[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
@@ -39,6 +40,7 @@ _USAGE: Final = {
     **{name: name for name in TOKEN_CLASSES},
 }
 _UNITS: Final = {"web_searches": "web_search", "images": "image", "pages": "page", "seconds": "second"}
+_MOST_UNITS: Final = 10**9
 _SCHEMA: Final[dict[str, Any]] = {
     "request_key": pl.Int64,
     "provider": pl.String,
@@ -57,13 +59,17 @@ _SCHEMA: Final[dict[str, Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """The price of one line: exact USD text, None where unpriced; `state` as `cost_state` of a request."""
+    """The price of one line: exact USD text, None unless all of it has a price; `state` as `cost_state` of a request.
+
+    `at_least_usd` is what the priced classes of a partly priced line cost: never the price of the line.
+    """
 
     id: str
     usd: str | None
     price_rows: tuple[str, ...]
     state: str
     warning: str | None = None
+    at_least_usd: str | None = None
 
 
 def read_lines(path: Path) -> list[dict[str, Any]]:
@@ -73,7 +79,7 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
         InputError: the file or a line cannot be read.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"The file {path} cannot be read: {error}. Nothing was quoted; check the path.") from error
     if text.lstrip().startswith("["):
@@ -103,7 +109,8 @@ def quote(book: Book, lines: Sequence[Mapping[str, Any]]) -> list[Quote]:
 
     `usage` counts disjoint tokens (`in_text`, `cache_read`, `cache_w5m`, `cache_w1h`, ..., or the names of the token
     classes), but `out` includes `reasoning`. `context` holds batch, service_tier, region, inference_geo, speed,
-    deployment, base_model and units such as web_searches. Any rates in a line are ignored.
+    deployment, base_model and units such as web_searches. Any rates in a line are ignored. A class or unit that no
+    price is known for leaves its line without a price unless its count is 0.
 
     Raises:
         InputError: a line that cannot be read, named by its id.
@@ -128,43 +135,68 @@ def quote(book: Book, lines: Sequence[Mapping[str, Any]]) -> list[Quote]:
     return [
         Quote(
             id=ids[row["request_key"]],
-            usd=usd_text(row["cost_pusd"]),
+            usd=None if row["cost_state"] == "partly" else usd_text(row["cost_pusd"]),
             price_rows=() if row["price_row"] is None else (row["price_row"],),
             state=row["cost_state"],
-            warning=row["price_warning"],
+            warning="unpriced_class" if row["cost_state"] == "partly" else row["price_warning"],
+            at_least_usd=usd_text(row["cost_pusd"]) if row["cost_state"] == "partly" else None,
         )
         for row in priced.iter_rows(named=True)
     ]
 
 
 def _row(number: int, name: str, line: Mapping[str, Any]) -> tuple[Any, ...]:
-    context = dict(line.get("context") or {})
+    context, usage = _mapping(name, line, "context"), _mapping(name, line, "usage")
     tokens: dict[str, int | None] = dict.fromkeys(TOKEN_CLASSES)
     units: dict[str, float] = {}
-    for key, value in dict(line.get("usage") or {}).items():
+    for key, value in usage.items():
+        if value is None:
+            continue
         if key in _USAGE:
             tokens[_USAGE[key]] = _count(name, key, value)
         else:
-            units[str(_UNITS.get(key, key))] = value
-    if "out" in (line.get("usage") or {}) and tokens["tok_reasoning"] is not None:
+            units[str(_UNITS.get(key, key))] = _amount(name, key, value)
+    if "out" in usage and tokens["tok_reasoning"] is not None:
         tokens["tok_output"] = max(0, (tokens["tok_output"] or 0) - tokens["tok_reasoning"])
     for key, unit in (*_UNITS.items(), *((unit, unit) for unit in _UNITS.values())):
-        if key in context:
-            units[str(unit)] = context.pop(key)
+        if context.get(key) is not None:
+            units[str(unit)] = _amount(name, key, context.pop(key))
+    units = {unit: count for unit, count in units.items() if count}
     return (
         number,
         line.get("provider"),
         line.get("model"),
         context.pop("service_tier", None),
-        context.pop("batch", False) is True,
+        str(context.pop("batch", None)).lower() in ("true", "1"),
         context.pop("region", None),
         json.dumps({key: str(value) for key, value in context.items()}, sort_keys=True) if context else None,
         line.get("account"),
         _time_us(name, line.get("timestamp")),
         *(tokens[column] for column in TOKEN_CLASSES),
-        json.dumps(units, sort_keys=True) if units else None,
+        _units_text(units),
         None,
     )
+
+
+def _mapping(name: str, line: Mapping[str, Any], field: str) -> dict[str, Any]:
+    value = line.get(field) or {}
+    if not isinstance(value, dict):
+        raise InputError(f'Line {name}: {field!r} is {value!r}, but it is an object such as {{"in_text": 1000}}.')
+    return dict(value)
+
+
+def _amount(name: str, key: str, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < _MOST_UNITS:
+        raise InputError(f"Line {name}: {key!r} is {value!r}, but a count of units is a number from 0 to 999,999,999.")
+    return value
+
+
+def _units_text(units: Mapping[str, float]) -> str | None:
+    """Units as a stored request has them: without exponents, which the priced join does not read."""
+    if not units:
+        return None
+    plain = (f"{json.dumps(unit)}: {format(Decimal(str(count)), 'f')}" for unit, count in sorted(units.items()))
+    return f"{{{', '.join(plain)}}}"
 
 
 def _count(name: str, key: str, value: object) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -110,3 +111,105 @@ def test_wrong_price_file_is_named_by_line_and_field(
 def test_missing_price_file_says_which() -> None:
     with pytest.raises(InputError, match=r"nowhere\.yml cannot be read"):
         PriceBook.load(None, Path("/nowhere.yml"))
+
+
+def _input_usd(folder: Path, text: str, at: str, *, account: str | None = None, ctx: str = "") -> Decimal:
+    rate = book_from(folder, text).rate("openai", "gpt-4.1", at_us=us(at), account=account, ctx=ctx)
+    assert rate is not None
+    value = rate.rates["r_input"]
+    assert value is not None
+    return value / 1_000_000
+
+
+OLD_RATE = "  - {provider: openai, model: gpt-4.1, from: 2026-01-01, input: 1.8}\n"
+NEW_RATE = "  - {provider: openai, model: gpt-4.1, from: 2026-06-01, input: 1.6}\n"
+
+
+@pytest.mark.parametrize("order", [(OLD_RATE, NEW_RATE), (NEW_RATE, OLD_RATE)])
+def test_later_agreement_holds_whatever_the_order_of_the_file(tmp_path: Path, order: tuple[str, str]) -> None:
+    text = "rates:\n" + "".join(order)
+    prices = [_input_usd(tmp_path, text, day) for day in ("2025-12-31", "2026-03-01", "2026-06-01", "2026-11-01")]
+    assert prices == [Decimal(2), Decimal("1.8"), Decimal("1.6"), Decimal("1.6")]
+
+
+GENERAL_RATE = '  - {provider: openai, model: "gpt-4*", input: 1.9}\n'
+MODEL_RATE = "  - {provider: openai, model: gpt-4.1, input: 1.7}\n"
+PLACE_RATE = "  - {provider: openai, model: gpt-4.1, ctx: region=eu, input: 1.5}\n"
+ACCOUNT_RATE = '  - {provider: openai, model: "*", account: acme, input: 1.2}\n'
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+def test_narrower_rate_wins_over_the_wider_one_whatever_the_order_of_the_file(tmp_path: Path, backwards: bool) -> None:
+    lines = [GENERAL_RATE, MODEL_RATE, PLACE_RATE, ACCOUNT_RATE]
+    text = "rates:\n" + "".join(reversed(lines) if backwards else lines)
+    day = "2026-11-01"
+    assert _input_usd(tmp_path, text, day) == Decimal("1.7")
+    assert _input_usd(tmp_path, text, day, ctx="region=eu") == Decimal("1.5")
+    assert _input_usd(tmp_path, text, day, account="acme") == Decimal("1.2")
+
+
+def test_new_discount_replaces_the_one_it_follows_and_is_applied_once(tmp_path: Path) -> None:
+    text = (
+        "discounts:\n  - {provider: openai, percent: 10, from: 2026-01-01}\n"
+        "  - {provider: openai, percent: 20, from: 2026-07-01}\n"
+        "  - {provider: openai, model: gpt-4.1, factor: 0.5, from: 2026-10-01}\n"
+    )
+    prices = [_input_usd(tmp_path, text, day) for day in ("2026-03-01", "2026-08-01", "2026-11-01")]
+    assert prices == [Decimal("1.8"), Decimal("1.6"), Decimal("0.8")]
+
+
+@pytest.mark.parametrize(
+    ("tiers", "usd"),
+    [
+        ("[{above: 500000, input: 4}, {above: 200000, input: 2}]", {1000: 1, 200_001: 2, 500_001: 4}),
+        ("[{above: 200000, input: 2}, {above: 500000, input: 4}]", {1000: 1, 200_001: 2, 500_001: 4}),
+    ],
+)
+def test_tiers_hold_by_their_length_and_not_by_their_place(tmp_path: Path, tiers: str, usd: dict[int, int]) -> None:
+    own = book_from(tmp_path, f"rates:\n  - {{provider: gateway, model: own, input: 1, output: 1, tiers: {tiers}}}\n")
+    for prompt, price in usd.items():
+        rate = own.rate("gateway", "own", at_us=us("2026-11-01"), prompt_tokens=prompt)
+        assert rate is not None
+        assert rate.rates["r_input"] == price * 1_000_000
+
+
+def test_weekdays_may_go_over_the_end_of_the_week(tmp_path: Path) -> None:
+    text = "rates:\n  - {provider: gateway, model: own, input: 1}\n"
+    own = book_from(tmp_path, text + "  - {provider: gateway, model: own, weekdays: fri-mon, input: 2}\n")
+    rates = [own.rate("gateway", "own", at_us=us(f"2026-11-{day:02d}")) for day in range(2, 9)]  # Monday to Sunday
+    assert [None if rate is None else rate.rates["r_input"] for rate in rates] == [
+        Decimal(usd) * 1_000_000 for usd in (2, 1, 1, 1, 2, 2, 2)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        ("from: 2026-06-01, to: 2026-06-01, input: 1", "not after `from`"),
+        ("from: 2026-06-01, to: 2026-05-01, input: 1", "not after `from`"),
+        ('minutes: "08:00-25:00", input: 1', "no window"),
+        ('minutes: "08:70-09:00", input: 1', "no window"),
+        ('minutes: "08:00-08:00", input: 1', "no window"),
+        ("input: 1, tiers: [{above: 5, input: 2}, {above: 5, input: 3}]", "twice"),
+        ("input: 1, tiers: [{above: 5.5, input: 2}]", "no whole number"),
+    ],
+)
+def test_entry_that_could_never_hold_as_written_is_refused(tmp_path: Path, entry: str, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        book_from(tmp_path, f"rates:\n  - {{provider: gateway, model: own, {entry}}}\n")
+
+
+@pytest.mark.parametrize(
+    ("kind", "usd"),
+    [
+        ("deployment=GlobalBatch", "1"),
+        ("deployment=datazonestandard region=SwedenCentral", "2.2"),
+        ("deployment=DataZoneBatch", "1.1"),
+        ("deployment=GlobalStandard", "2"),
+    ],
+)
+def test_alias_names_the_type_of_its_deployment_in_any_spelling(tmp_path: Path, kind: str, usd: str) -> None:
+    entry = f'  - {{provider: azure, name: team-chat, model: openai/gpt-4.1, ctx: "{kind}"}}\n'
+    rate = book_from(tmp_path, "aliases:\n" + entry).rate("azure", "team-chat", at_us=us("2026-11-01"))
+    assert rate is not None
+    assert rate.rates["r_input"] == Decimal(usd) * 1_000_000

@@ -104,7 +104,7 @@ def test_unknown_model_is_null_and_never_zero(price_rows: PriceRows) -> None:
 
 
 def test_unpriced_tier_is_null_and_never_the_standard_price(price_rows: PriceRows) -> None:
-    (row,) = price_rows([call(service_tier="scale", tok_input=1000)])
+    (row,) = price_rows([call(service_tier="turbo", tok_input=1000)])
     assert (row["cost_pusd"], row["cost_state"], row["price_warning"]) == (None, "unpriced", "no_price")
 
 

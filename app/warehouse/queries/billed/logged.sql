@@ -8,7 +8,7 @@ WITH billing_of AS (
 SELECT
     at_us - at_us % 86400000000 + 43200000000 AS at_us,
     provider, account, model_id, service_tier, is_batch,
-    coalesce(b.billing, 'unknown') AS billing,
+    CASE WHEN service_tier IN ('provisioned', 'reserved', 'scale') THEN 'provisioned' ELSE coalesce(b.billing, 'unknown') END AS billing,
     cost_state,
     cast(sum(requests) AS BIGINT) AS requests,
     cast(sum(cast(coalesce(tok_input, 0) + coalesce(tok_input_audio, 0) + coalesce(tok_input_image, 0)

@@ -23,7 +23,9 @@ charged AS (
     SELECT
         CASE WHEN $hourly THEN r.at_us - r.at_us % 3600000000 ELSE $from_us END AS from_us,
         r.provider, r.account, coalesce(r.model_id, r.model) AS model_id, r.region, j.class, r.price_row, r.price_book,
-        r.cost_state, r.source, coalesce(b.billing, 'unknown') AS billing, r.service_tier, r.is_batch, r.operation,
+        r.cost_state, r.source, CASE WHEN coalesce(r.service_tier, '') IN ('provisioned', 'reserved', 'scale') THEN 'provisioned'
+            ELSE coalesce(b.billing, 'unknown') END AS billing,
+        r.service_tier, r.is_batch, r.operation,
         r.feature, r.team, r.environment,
         CASE WHEN r.assigned_by = 'bill' THEN 'billed' ELSE p.status END AS confidence,
         j.tokens, j.rate, j.cost_pusd,

@@ -226,6 +226,13 @@ rated AS (
                 OR (n.n_page > 0 AND r.r_page IS NULL) OR (n.n_character > 0 AND r.r_character IS NULL)
                 OR (n.n_image > 0 AND r.r_image IS NULL)
                 OR (n.n_cache_storage > 0 AND r.r_cache_storage IS NULL)
+                -- a unit that no fee is known for, or whose count cannot be read
+                OR length(n.units) - length(replace(n.units, ':', '')) >
+                    CASE WHEN n.n_web_search IS NULL THEN 0 ELSE 1 END + CASE WHEN n.n_storage_search IS NULL THEN 0 ELSE 1 END
+                    + CASE WHEN n.n_code_execution IS NULL THEN 0 ELSE 1 END + CASE WHEN n.n_rerank IS NULL THEN 0 ELSE 1 END
+                    + CASE WHEN n.n_second IS NULL THEN 0 ELSE 1 END + CASE WHEN n.n_page IS NULL THEN 0 ELSE 1 END
+                    + CASE WHEN n.n_character IS NULL THEN 0 ELSE 1 END + CASE WHEN n.n_image IS NULL THEN 0 ELSE 1 END
+                    + CASE WHEN n.n_cache_storage IS NULL THEN 0 ELSE 1 END + CASE WHEN n.units LIKE '%"calls"%' THEN 1 ELSE 0 END
         END AS lacks_fee
     FROM named AS n
     LEFT JOIN rates AS r

@@ -1,6 +1,6 @@
 -- The {column} values of {facts} in [from_us, to_us) with their sums: the first $top by {order} {direction}, and one
 -- row named NULL that folds all the others. name, members, then the sums of app.analysis.figures.MEASURES.
--- A sum is NULL where no row of the group knows the value.
+-- A sum is NULL where no row of the group knows the value. What bought capacity served (its tier) is not paid by the call.
 WITH billing_of AS (
     SELECT source AS billed_source, max(billing) AS billing FROM sources GROUP BY source
 ),
@@ -28,7 +28,8 @@ sums AS (
         sum(cast(reasoning_pusd AS DECIMAL(38, 0))) AS reasoning_pusd,
         sum(cast(other_pusd AS DECIMAL(38, 0))) AS other_pusd,
         sum(cast(cost_pusd AS DECIMAL(38, 0))) AS cost_pusd,
-        sum(cast(CASE WHEN b.billing = 'api' THEN cost_pusd END AS DECIMAL(38, 0))) AS paid_pusd,
+        sum(cast(CASE WHEN b.billing = 'api' AND service_tier NOT IN ('provisioned', 'reserved', 'scale') THEN cost_pusd
+            END AS DECIMAL(38, 0))) AS paid_pusd,
         sum(cast(cost_list_pusd AS DECIMAL(38, 0))) AS cost_list_pusd,
         sum(cast(cost_reported_pusd AS DECIMAL(38, 0))) AS cost_reported_pusd,
         sum(cast(CASE WHEN cost_state IN ('priced', 'not_billed') THEN requests END AS DECIMAL(38, 0))) AS requests_priced,
