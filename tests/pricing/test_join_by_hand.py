@@ -1,4 +1,4 @@
-"""The priced join against prices worked out by hand: every class at its own rate, every gap named, every window's edge."""
+"""The priced join against prices by hand: every class at its own rate, every gap named, every edge of a window."""
 
 from __future__ import annotations
 
@@ -35,16 +35,46 @@ def test_a_class_costs_its_own_rate_and_no_other(price_rows: PriceRows, name: st
     assert row["cost_pusd"] == 1000 * Decimal(rates[name]) * 1_000_000
 
 
+HELD_BY = {
+    "cache_read": "input",
+    "cache_write_30m": "cache_write_5m",
+    "input_audio": "input",
+    "cache_read_audio": "cache_read",
+    "input_image": "input",
+    "reasoning": "output",
+    "output_audio": "output",
+    "output_image": "output",
+}
+"""A class without a rate of its own costs what the class that contains it costs."""
+
+
 @pytest.mark.parametrize("name", CLASSES[1:])
-def test_a_class_without_a_rate_leaves_the_call_partly_priced(price_rows: PriceRows, name: str) -> None:
-    """Reasoning is answer and costs what answer costs; nothing else stands in for a rate that is not there."""
+def test_a_class_without_a_rate_costs_as_the_class_that_holds_it_or_is_left_open(
+    price_rows: PriceRows, name: str
+) -> None:
     call = {"provider": "made", "model": "made-1", "start_us": us("2026-11-10"), "tok_input": 10, f"tok_{name}": 7}
-    rest = {other: rate for other, rate in WHOLE.items() if other != name}
-    (row,) = price_rows([call], own(rest))
-    known = 10 * Decimal(WHOLE["input"]) * 1_000_000
-    if name == "reasoning":
-        known += 7 * Decimal(WHOLE["output"]) * 1_000_000
-    assert (row["cost_state"], row["cost_pusd"]) == ("priced" if name == "reasoning" else "partly", known)
+    (row,) = price_rows([call], own({other: rate for other, rate in WHOLE.items() if other != name}))
+    borrowed = WHOLE[HELD_BY[name]] if name in HELD_BY else "0"
+    cost = (10 * Decimal(WHOLE["input"]) + 7 * Decimal(borrowed)) * 1_000_000
+    assert (row["cost_state"], row["cost_pusd"]) == ("priced" if name in HELD_BY else "partly", cost)
+
+
+@pytest.mark.parametrize("name", [name for name in CLASSES if name.startswith(("output", "reasoning"))])
+def test_an_answer_of_a_model_with_input_rates_alone_is_open_whatever_its_kind(
+    price_rows: PriceRows, name: str
+) -> None:
+    call = {"provider": "made", "model": "made-1", "start_us": us("2026-11-10"), "tok_input": 10, f"tok_{name}": 7}
+    (row,) = price_rows([call], own({"input": "1"}))
+    assert (row["cost_state"], row["cost_pusd"]) == ("partly", 10_000_000)
+
+
+@pytest.mark.parametrize("name", [name for name in CLASSES if not name.startswith(("output", "reasoning"))])
+def test_a_prompt_of_a_model_with_output_rates_alone_is_open_whatever_its_kind(
+    price_rows: PriceRows, name: str
+) -> None:
+    call = {"provider": "made", "model": "made-1", "start_us": us("2026-11-10"), "tok_output": 10, f"tok_{name}": 7}
+    (row,) = price_rows([call], own({"output": "1"}))
+    assert (row["cost_state"], row["cost_pusd"]) == ("partly", 10_000_000)
 
 
 @pytest.mark.parametrize(
