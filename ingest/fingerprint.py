@@ -14,6 +14,7 @@ import msgspec
 
 from app.core.hashing import request_key
 from app.core.money import pico
+from app.core.response_ids import plain_id
 from ingest.prints import BLOCK, HEAD, LONG_PART, Prints, encoded, signed
 
 if TYPE_CHECKING:
@@ -64,8 +65,10 @@ class Fingerprinter:
     def add(self, rows: Rows, event: UsageEvent, place: Origin, chunk_no: int, raw: bytes, nth: int) -> None:
         """Append one event to the rows of a shard; `raw` are its record's bytes, `nth` its place in the record."""
         self._requests += 1
+        if event.provider_response_id is not None:
+            event.provider_response_id = plain_id(event.provider_response_id)
         record_id = event.source_record or event.provider_response_id or own_id(event, raw, place.file, place.line, nth)
-        key = request_key(event.provider_response_id, place.source, record_id)
+        key = request_key(event.provider_response_id, place.source, record_id, event.provider)
         terms = self._terms_of(event)
         exact = scope = size = None
         slot = rows.next_slot()

@@ -9,31 +9,21 @@ from __future__ import annotations
 import re
 from hashlib import blake2b
 
+from app.core.response_ids import is_strong_id
+
 
 def hash64(data: bytes, key: bytes = b"") -> int:
     """Signed 64-bit BLAKE2b of `data`; `key` of at most 64 bytes."""
     return int.from_bytes(blake2b(data, digest_size=8, key=key).digest(), "big", signed=True)
 
 
-def request_key(provider_response_id: str | None, source: str, source_record: str) -> int:
+def request_key(provider_response_id: str | None, source: str, source_record: str, provider: str | None = None) -> int:
     """The identity of one call: its provider's response id where strong, else its span, else (source, source's id)."""
-    if provider_response_id is not None and is_strong_id(provider_response_id):
+    if provider_response_id is not None and is_strong_id(provider_response_id, provider):
         return hash64(b"id\x00" + provider_response_id.encode())
     if is_span_id(source_record):
         return hash64(b"span\x00" + source_record.encode())
     return hash64(b"src\x00" + source.encode() + b"\x00" + source_record.encode())
-
-
-STRONG_PREFIXES = ("chatcmpl-", "resp_", "msg_", "cmpl-", "gen-", "batch_req_", "embd-")
-MIN_STRONG_RANDOM_CHARS = 11  # 64 bits at 6 bits (base 62 or 64) a character
-
-
-def is_strong_id(response_id: str) -> bool:
-    """True for ids with a known provider prefix and at least 64 random bits behind it."""
-    for prefix in STRONG_PREFIXES:
-        if response_id.startswith(prefix):
-            return len(response_id) - len(prefix) >= MIN_STRONG_RANDOM_CHARS
-    return False
 
 
 # A W3C trace id (128 random bits) and the id of a span in it, as formats of traces write them: the same call wherever

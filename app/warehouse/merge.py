@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import polars as pl
 
-from app.core.hashing import SPAN_ID, hash64, is_strong_id
+from app.core.hashing import SPAN_ID, hash64
+from app.core.response_ids import is_strong_id
 from app.core.usage import INPUT_CLASSES, OUTPUT_CLASSES, TOKEN_CLASSES
 from app.warehouse.origins import note_origins, with_united_tags
 from app.warehouse.spans import drop_repeating

@@ -108,7 +108,7 @@ def _read_response(response: dict[str, Any], event: UsageEvent, warnings: list[s
 
 def _read_answer(metadata: dict[str, Any], event: UsageEvent) -> None:
     """What boto3 adds to a body: the request's id, as the invocation log has it, and how often it tried before."""
-    event.source_record = text(metadata.get("RequestId"))
+    event.source_record = event.provider_response_id = text(metadata.get("RequestId"))
     event.http_status = integer(metadata.get("HTTPStatusCode"))
     retries = integer(metadata.get("RetryAttempts"))
     event.attempt = None if retries is None else retries + 1

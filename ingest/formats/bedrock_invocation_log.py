@@ -125,6 +125,7 @@ def _read_log(log: dict[str, Any], event: UsageEvent, warnings: list[str]) -> No
     get = log.get
     event.provider, event.model = "aws", text(get("modelId"))
     event.source_record = text(get("requestId")) or event.provider_response_id
+    event.provider_response_id = event.provider_response_id or event.source_record
     event.account, event.region = text(get("accountId")), text(get("region"))
     event.user = text(table(get("identity")).get("arn"))
     event.start_us = instant(get("timestamp"), "timestamp", warnings)

@@ -76,7 +76,7 @@ _ALIASES: Final[dict[str, str]] = {
     "total_tokens": "totaltokens tokens_total total_token_count tokens total",
     "cost_usd": "cost total_cost cost_total spend price amount_usd",
     "request_id": "id requestid call_id log_id uuid generation_id",
-    "response_id": "responseid completion_id message_id",
+    "response_id": "responseid completion_id",  # a message of a chat may take several calls
     "session_id": "sessionid conversation_id conversationid thread_id session",
     "trace_id": "traceid trace",
     "user": "user_id userid end_user customer customer_id",

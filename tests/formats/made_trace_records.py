@@ -111,7 +111,7 @@ TRACES: Final[dict[str, list[list[Any]]]] = {
     "openrouter_generation": two(
         lambda n: {
             "data": {
-                "id": f"gen-1772445600-{n:016d}",
+                "id": f"gen-1772445600-made{n:016d}",
                 "model": "anthropic/claude-sonnet-4.5",
                 "created_at": "2026-03-02T10:00:00Z",
                 "total_cost": 0.003,
