@@ -18,7 +18,8 @@ from app.warehouse.merge import Arrivals, Pricer, merge
 from app.warehouse.spans import drop_repeating
 from ingest.billed_rows import export_of
 from ingest.records import UNKNOWN
-from ingest.shard import PUSHED, ShardMeta, discard, read_frame, read_meta, set_aside, sweep, waiting
+from ingest.replayed import corrected, whole_file
+from ingest.shard import PUSHED, ChunkResult, ShardMeta, discard, read_frame, read_meta, set_aside, sweep, waiting
 from ingest.summary import Summary
 
 if TYPE_CHECKING:
@@ -263,7 +264,10 @@ def _quarantine(session: Session, shards: list[_Taken]) -> None:
             if not shard.meta.replays
         )
     frame = pl.DataFrame(
-        [(one.source, one.file, one.path, one.line, one.byte_from, one.reason, one.head) for one in rejects],
+        [
+            (one.source, one.file, one.path, one.line, one.byte_from, one.reason, one.head, one.record)
+            for one in rejects
+        ],
         schema={
             "source": pl.String,
             "file": pl.String,
@@ -272,6 +276,7 @@ def _quarantine(session: Session, shards: list[_Taken]) -> None:
             "byte_from": pl.Int64,
             "reason": pl.String,
             "head": pl.String,
+            "record_hash": pl.Int64,
         },
         orient="row",
     )
@@ -287,6 +292,10 @@ def _note_chunks(session: Session, shards: list[_Taken], changed: dict[tuple[int
     summary = Summary()
     rows = []
     for shard in shards:
+        again = bool(shard.meta.replays) and not whole_file(shard.meta)
+        if again:
+            mine = {number: counts for (owner, number), counts in changed.items() if owner == shard.number}
+            rows.append(_correction(shard, corrected(shard.meta, mine)))
         for number, result in enumerate(shard.meta.chunks):
             chunk = result.chunk
             stored, updated = changed.get((shard.number, number), (0, 0))
@@ -296,33 +305,8 @@ def _note_chunks(session: Session, shards: list[_Taken], changed: dict[tuple[int
                 continue  # nothing of it was taken: a later run looks at it again
             one = Summary(0, 0, result.read, stored, updated, merged, result.benign, result.rejected)
             summary.add(one)
-            if shard.meta.replays:
-                continue  # single places of a file, of which the ledger knows the whole
-            rows.append(
-                {
-                    "shard": shard.meta.name,
-                    "source": chunk.source,
-                    "format": chunk.format,
-                    "file": chunk.path,
-                    "head_bytes": chunk.head_bytes,
-                    "head_hash": chunk.head_hash,
-                    "tail_hash": result.tail_hash,
-                    "file_bytes": chunk.file_bytes,
-                    "file_mtime_ns": chunk.file_mtime_ns,
-                    "byte_from": chunk.byte_from,
-                    "byte_to": chunk.settled_to,
-                    "line_from": chunk.line_from,
-                    "line_to": result.line_to,
-                    "complete": result.complete,
-                    "at_end": chunk.at_end,
-                    "read": result.read,
-                    "stored": stored,
-                    "updated": updated,
-                    "merged": merged,
-                    "benign": result.benign,
-                    "rejected": result.rejected,
-                }
-            )
+            if not again:  # else single places of a file, of which the ledger knows the whole
+                rows.append({**_place_in_ledger(shard, result), **_counts(one)})
         summary.problems += [f"{one.file}:{one.line}: {one.reason}" for one in shard.meta.rejects]
     del summary.problems[_PROBLEMS:]
     if not rows:
@@ -331,6 +315,37 @@ def _note_chunks(session: Session, shards: list[_Taken], changed: dict[tuple[int
     session.execute("ingest.insert_ledger", taken_us=_now_us())
     session.unregister("incoming_ledger")
     return summary
+
+
+def _correction(shard: _Taken, counts: Summary) -> dict[str, Any]:
+    """A row that changes counts and says of no part of the file that it was read."""
+    nowhere = {"byte_from": 0, "byte_to": 0, "line_from": 0, "line_to": 0, "complete": False, "at_end": False}
+    return {**_place_in_ledger(shard, shard.meta.chunks[0]), **nowhere, **_counts(counts)}
+
+
+def _place_in_ledger(shard: _Taken, result: ChunkResult) -> dict[str, Any]:
+    chunk = result.chunk
+    return {
+        "shard": shard.meta.name,
+        "source": chunk.source,
+        "format": chunk.format,
+        "file": chunk.path,
+        "head_bytes": chunk.head_bytes,
+        "head_hash": chunk.head_hash,
+        "tail_hash": result.tail_hash,
+        "file_bytes": chunk.file_bytes,
+        "file_mtime_ns": chunk.file_mtime_ns,
+        "byte_from": chunk.byte_from,
+        "byte_to": chunk.settled_to,
+        "line_from": chunk.line_from,
+        "line_to": result.line_to,
+        "complete": result.complete,
+        "at_end": chunk.at_end,
+    }
+
+
+def _counts(summary: Summary) -> dict[str, int]:
+    return {name: getattr(summary, name) for name in _SUMMED}
 
 
 def _folded(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -16,6 +16,8 @@ from ingest.inbox import take_inbox
 from ingest.install_key import install_key
 from ingest.opening import MAX_RECORD_BYTES
 from ingest.plan import Choice, NoLedger, Plan
+from ingest.records import UNKNOWN
+from ingest.shard import INBOX
 from ingest.worker import Task, Worker
 
 if TYPE_CHECKING:
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
     from ingest.records import Chunk
     from ingest.summary import Summary
 
+UPLOADS: Final = "uploads"
+PASSING: Final = (INBOX, UPLOADS, "pulled", "batches")
+"""Folders under the data folder in which a log lies only until it was read."""
 _PLACES_ONE_BY_ONE: Final = 1_000
 
 
@@ -65,10 +70,13 @@ def replay_quarantine(
     Files that are gone keep their places and are named in the summary's problems.
     """
     worker = Worker(data_dir, install_key(data_dir), text, column_map)
-    problems: list[str] = []
-    for path, places in groupby(sorted(quarantined(warehouse, source), key=_by_path), key=lambda one: one.path):
+    found = quarantined(warehouse, source)
+    problems = _not_kept(found, data_dir)
+    lying = sorted((place for place in found if not passed_by(place, data_dir)), key=_by_path)
+    for (name, path), places in groupby(lying, key=lambda one: (one.source, one.path)):
+        choice = Choice(source if name == UNKNOWN else name, None, column_map)
         try:
-            task = _task(path, list(places), Choice(source, None, column_map))
+            task = _task(path, list(places), choice)
         except InputError as error:
             problems.append(str(error))
             continue
@@ -78,8 +86,40 @@ def replay_quarantine(
     return summary
 
 
-def _by_path(place: Place) -> tuple[str, int]:
-    return place.path, place.line
+def passed_by(place: Place, data_dir: Path) -> str:
+    """The folder under the data folder through which a record came and in which nothing is kept; empty for a file."""
+    path, home = Path(place.path).absolute(), data_dir.absolute()
+    if not path.is_relative_to(home):
+        return ""
+    folder = path.relative_to(home).parts[0]
+    return folder if folder in PASSING else ""
+
+
+def _not_kept(places: Sequence[Place], data_dir: Path) -> list[str]:
+    """What to do about records that came to us and were not kept; those that are pulled can be asked for."""
+    pushed: dict[str, int] = {}
+    uploads: dict[str, int] = {}
+    for place in places:
+        folder = passed_by(place, data_dir)
+        if folder == INBOX:
+            pushed[place.source] = pushed.get(place.source, 0) + 1
+        elif folder == UPLOADS:
+            uploads[place.file] = uploads.get(place.file, 0) + 1
+    return [
+        *(
+            f"{records} records that were pushed as {source} are not kept once they were read. Send them again: what "
+            "is stored already counts once."
+            for source, records in pushed.items()
+        ),
+        *(
+            f"{file} was uploaded and is not kept ({records} records). Upload it again."
+            for file, records in uploads.items()
+        ),
+    ]
+
+
+def _by_path(place: Place) -> tuple[str, str, int]:
+    return place.source, place.path, place.line
 
 
 def _task(path: str, places: Sequence[Place], choice: Choice) -> Task:
@@ -87,7 +127,7 @@ def _task(path: str, places: Sequence[Place], choice: Choice) -> Task:
     if not archives.on_disk(file).is_file():
         raise InputError(
             f"{places[0].file} is gone: what could not be read of it stays in the quarantine. Put it back to read it "
-            "again; an uploaded file is not kept, so upload it again."
+            "again."
         )
     plan = Plan(NoLedger(), choice)
     whole = [chunk for task in plan.tasks([Found(places[0].file, file)]) for chunk in task.chunks]

@@ -50,6 +50,7 @@ class Reject(msgspec.Struct, frozen=True):
     byte_from: int | None
     reason: str
     head: str
+    record: int | None = None  # a hash of its bytes; None for a file as a whole
 
 
 class ShardMeta(msgspec.Struct, kw_only=True):

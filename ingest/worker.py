@@ -250,6 +250,7 @@ class _Shard:
                     byte_from,
                     redact(given.reason),
                     head,
+                    hash64(raw) if raw and place.line else None,
                 )
             )
 

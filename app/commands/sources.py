@@ -119,3 +119,21 @@ def separate(one: str, other: str) -> None:
 
     overlaps.command_separate(settings_of(), one, other)
     click.echo(f"{one} and {other} both count.")
+
+
+@sources.command("again")
+@click.argument("name", required=False)
+@json_option
+def again(name: str | None, as_json: bool) -> None:
+    """Read again what lies in quarantine, of source NAME or of all: files as they lie, what was pulled by asking."""
+    from app.main import rereading
+
+    done = rereading.command_again(settings_of(), name)
+    if as_json:
+        click.echo(json.dumps(done))
+        return
+    click.echo(f"{done['read']} read again where they lie, {done['rejected']} of them still cannot be read.")
+    for source, records in done["asked"]:
+        click.echo(f"{source}: its next pull begins anew, for {records} records that came from its server.")
+    for problem in done["problems"]:
+        click.echo(problem)

@@ -89,10 +89,7 @@ def save(engine: sa.Engine, source: Source, now_us: int) -> None:
             .values(**values, enabled=source.enabled, created_us=added_us)
         )
         if not same:
-            anew = {"cursor": None, "error": None, "fresh_us": None, "complete_us": None}
-            connection.execute(
-                sa.update(cursors).where(cursors.c.source == source.name).values(state="never", records=0, **anew)
-            )
+            _forget_place(connection, source.name)
 
 
 def _stored(connection: sa.Connection, name: str) -> Source | None:
@@ -122,6 +119,32 @@ def remove(engine: sa.Engine, name: str) -> None:
     with engine.begin() as connection:
         if connection.execute(sa.delete(sources).where(sources.c.name == name)).rowcount == 0:
             raise NotFoundError(f"No source is named {name!r}.")
+
+
+def begin_again(engine: sa.Engine, name: str, since_us: int, now_us: int) -> None:
+    """Have a source read anew, from its first day or from `since_us` where that is earlier.
+
+    Raises:
+        NotFoundError: no such source.
+    """
+    with engine.begin() as connection:
+        source = _stored(connection, name)
+        if source is None:
+            raise NotFoundError(f"No source is named {name!r}.")
+        options = {**source.options, "since_us": min(_first_us(source), since_us)}
+        connection.execute(
+            sa.update(sources)
+            .where(sources.c.name == name)
+            .values(options=json.dumps(options, sort_keys=True), created_us=max(now_us, source.added_us + 1))
+        )
+        _forget_place(connection, name)
+
+
+def _forget_place(connection: sa.Connection, name: str) -> None:
+    anew = {"state": "never", "cursor": None, "last_run_us": None, "error": None, "records": 0}
+    connection.execute(
+        sa.update(cursors).where(cursors.c.source == name).values(fresh_us=None, complete_us=None, **anew)
+    )
 
 
 def all_sources(engine: sa.Engine) -> list[Source]:

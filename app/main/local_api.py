@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI, Form
 from fastapi.responses import JSONResponse, Response
 
 from app.core.errors import HalveError, NotFoundError
-from app.main import budgets, overlaps, reconciling, report_commands
+from app.main import budgets, overlaps, reconciling, report_commands, rereading
 from app.main.ledger_api import add_ledger_routes
 from app.main.refresh import now_us, set_billing
 from app.main.service_calls import STATUS_OF
@@ -46,20 +47,12 @@ def create_local_api(runtime: Runtime, settings: Settings, *, made: bool = False
         set_billing(runtime, source, billing)
         return {"status": "ok"}
 
-    @api.post("/sources/primary")
-    def primary_source(name: str = Form()) -> dict[str, list[str]]:
-        return {"others": overlaps.primary(runtime, name)}
-
-    @api.post("/sources/separate")
-    def separate_sources(one: str = Form(), other: str = Form()) -> dict[str, str]:
-        overlaps.decide(runtime, one, other, None)
-        return {"status": "ok"}
-
     @api.get("/budgets")
     def listed_budgets() -> list[dict[str, Any]]:
         return budgets.rows(runtime, now_us())
 
     add_ledger_routes(api, runtime, settings)
+    _add_source_routes(api, runtime, settings)
 
     @api.get("/report")
     def report(week: str = "", form: str = "text") -> Response:
@@ -76,3 +69,18 @@ def create_local_api(runtime: Runtime, settings: Settings, *, made: bool = False
         return JSONResponse({"error": str(error)}, status_code=STATUS_OF.get(type(error), 400))
 
     return api
+
+
+def _add_source_routes(api: FastAPI, runtime: Runtime, settings: Settings) -> None:
+    @api.post("/sources/primary")
+    def primary_source(name: str = Form()) -> dict[str, list[str]]:
+        return {"others": overlaps.primary(runtime, name)}
+
+    @api.post("/sources/separate")
+    def separate_sources(one: str = Form(), other: str = Form()) -> dict[str, str]:
+        overlaps.decide(runtime, one, other, None)
+        return {"status": "ok"}
+
+    @api.post("/sources/again")
+    def sources_again(name: str | None = Form(None)) -> dict[str, Any]:
+        return asdict(rereading.read_again(runtime, settings, name))

@@ -37,6 +37,10 @@ DONE: Final = {
     "billing": "Saved. Figures that depend on it change with the next analysis.",
     "overlap": "Saved. Every sum follows it; the savings do with the next analysis.",
 }
+AGAIN: Final = (
+    "halve sources again reads these once more, as after an update: files where they lie, pulled records by asking "
+    "their server. What was uploaded or pushed is not kept: send it again."
+)
 STALE_US: Final = 36 * 3_600_000_000
 
 
@@ -55,7 +59,6 @@ class Model:
     billing: tuple[BillingForm, ...]
     overlaps: tuple[OverlapForm, ...]
     nothing_yet: bool
-    rejected: int
 
 
 def build(context: Context) -> Content:
@@ -76,7 +79,6 @@ def build(context: Context) -> Content:
             billing=tuple(_billing(item) for item in known if item.requests or item.source not in bills),
             overlaps=overlapping.forms(context),
             nothing_yet=not sources,
-            rejected=sum(item.rejected for item in taken.values()),
         ),
         tables=(
             _sources_table(context, sources, taken, bills),
@@ -142,13 +144,13 @@ def _sources_table(
             Column("complete_to", "Complete to", width="mid"),
             Column("requests", "Requests", "number"),
             *(replace(column, twin_only=True) for column in RECORDS),
-            Column("undated", "Undated", "number", "Requests without a time: they stand in no calendar day"),
+            Column("undated", "Without a time", "number", "Requests whose log gives no time: they stand in no day"),
             Column("unpriced", "Unpriced", "number", "Requests of which a part or all has no price"),
             Column("cost_usd", "Cost", "number"),
             Column("billing", "Billed", width="tight"),
         ),
         tuple(rows),
-        empty="No source yet.",
+        empty="No source yet. Upload a log below, run `halve ingest PATH`, or let Halve pull one: `halve sources add`.",
         stacked=True,
     )
 
@@ -236,6 +238,7 @@ def _unpriced_table(unpriced: tuple[UnpricedModel, ...], why: Reasons) -> Table:
             for item, reasons in zip(unpriced, given, strict=True)
         ),
         empty="Every model has a price.",
+        stacked=True,
     )
 
 
@@ -249,6 +252,7 @@ def _reasons_table(context: Context) -> Table:
             for item in rejected_reasons(context.session)
         ),
         empty="Nothing was rejected.",
+        stacked=True,
     )
 
 
@@ -274,8 +278,9 @@ def _rejected_table(context: Context) -> Table:
             )
             for item in rows
         ),
-        frame_note="The newest 100." if len(rows) == 100 else "",
+        frame_note=("The newest 100. " if len(rows) == 100 else "") + (AGAIN if rows else ""),
         empty="Nothing was rejected.",
+        stacked=True,
     )
 
 
