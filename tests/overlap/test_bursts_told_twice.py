@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import polars as pl
 import pytest
@@ -146,3 +147,27 @@ def _maximum(a: list[int], b: list[int], near: int) -> int:
         return False
 
     return sum(place(one, set()) for one in range(len(a)))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("anthropic/claude-sonnet-4.5", "claude-sonnet-4-5"),
+        ("regional.anthropic.claude-sonnet-4-5-20250929-v1:0", "claude-sonnet-4-5"),
+        ("us.anthropic.claude-sonnet-4-5-20250929-v1:0", "anthropic/claude-sonnet-4.5:beta"),
+        ("claude-sonnet-4-5@20250929", "claude-sonnet-4-5-20250929"),
+        ("azure/gpt-4o-2024-08-06", "gpt-4o"),
+    ],
+)
+def test_a_call_that_two_ways_name_differently_is_one_call(one: str, other: str) -> None:
+    store, told = Store(), calls(60)
+    for source, model, late_us in (("gateway", one, 0), ("traces", other, 500_000)):
+        store.tell(source, [replace(call, model=model) for call in told], late_us=late_us)
+    assert store.total() == (60, cost(told))
+
+
+def test_the_next_model_of_a_family_is_another_model() -> None:
+    store, told = Store(), calls(60)
+    store.tell("gateway", [replace(call, model="gpt-4o-2024-08-06") for call in told])
+    store.tell("traces", [replace(call, model="gpt-4o-mini-2024-07-18") for call in told])
+    assert store.total() == (120, 2 * cost(told))
