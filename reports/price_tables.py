@@ -93,8 +93,8 @@ def _ending(found: Import) -> str:
     if found.taken is not None:
         return (
             f"Taken over: {found.taken.added} added, {found.taken.changed} changed, in {found.taken.path}. The price "
-            f"book is now {found.version}. A running service uses it from its next start; stored requests keep their "
-            "figures until `halve prices reprice`."
+            f"book is now {found.version}. A running service uses it from now on. What was stored before keeps its "
+            "figures: `halve prices reprice` shows what would change."
         )
     if found.difference.of("added") or found.difference.of("changed"):
         return "Nothing was changed. Repeat with --apply to take the new and changed rates over."

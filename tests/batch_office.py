@@ -13,11 +13,11 @@ from app.auth.access import first_token
 from app.control import batches, migrate, open_control
 from app.main.batch_pages import FILES, batch_desk, upstreams
 from app.main.batches import make_desk
+from app.main.price_books import Books
 from app.main.refresh import attribute_and_sum
 from app.main.runtime import Runtime
 from app.pricing.book import PriceBook
 from app.settings import Settings
-from app.warehouse.priced import Pricer
 from ingest.inbox import take_inbox
 
 if TYPE_CHECKING:
@@ -57,12 +57,12 @@ class Office:
         assert token is not None
         desk = make_desk(control, settings, clock=lambda: self.now_us)
         self.desk = replace(desk, jitter=lambda: 0.5, poll_us=SECOND_US)
-        pages = batch_desk(self.desk, data / FILES, book(), given or upstreams(demo=True), self._ask)
+        pages = batch_desk(self.desk, data / FILES, book, given or upstreams(demo=True), self._ask)
         commands = replace(made.deps.commands, batch=pages)
         self.company = Company(
             replace(made.deps, control=control, commands=commands, now=lambda: self.now_us), made.deeds, token
         )
-        self.runtime = Runtime(data, made.deps.warehouse, control, book(), Pricer(book()))
+        self.runtime = Runtime(data, made.deps.warehouse, control, Books.fixed(book()))
 
     def _ask(self) -> None:
         self.asked += 1

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from dashboard_company import ZONE, company
 
+from app.main.price_books import Books
 from app.main.prices import import_table, price_desk
 from app.main.runtime import load_book
 from app.settings import Settings
@@ -41,5 +42,5 @@ def with_prices(folder: Path) -> Deps:
     settings = Settings(data_dir=folder, zone=ZONE, prices=str(own))
     import_table(table, settings, model="gpt-4.1", as_of="2026-11-01", really=True)
     made = company(no_access_control=True, demo=True)
-    desk = price_desk(load_book(settings), settings)
+    desk = price_desk(Books(lambda: load_book(settings)), settings)
     return replace(made.deps, commands=replace(made.deps.commands, prices=desk))

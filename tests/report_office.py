@@ -15,10 +15,10 @@ from aiosmtpd.controller import Controller
 from dashboard_company import NOW_US, ZONE, Company
 
 from app.main import reporting
+from app.main.price_books import Books
 from app.main.runtime import Runtime
 from app.pricing.book import PriceBook
 from app.settings import Settings
-from app.warehouse.priced import Pricer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -46,7 +46,7 @@ def book() -> PriceBook:
 
 
 def runtime_of(made: Company, folder: Path) -> Runtime:
-    return Runtime(folder, made.deps.warehouse, made.deps.control, book(), Pricer(book()))
+    return Runtime(folder, made.deps.warehouse, made.deps.control, Books.fixed(book()))
 
 
 def settings_of(folder: Path, **given: Any) -> Settings:

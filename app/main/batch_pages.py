@@ -60,11 +60,11 @@ def of_service(work: Background, *, demo: bool) -> BatchDesk:
         key_ref=settings.batch_key,
     )
     desk = make_desk(runtime.control, settings)
-    return batch_desk(desk, runtime.data_dir / FILES, runtime.book, given, lambda: work.ask("batch"))
+    return batch_desk(desk, runtime.data_dir / FILES, runtime.books.now, given, lambda: work.ask("batch"))
 
 
 def batch_desk(
-    desk: Desk, files: Path, book: PriceBook, given: tuple[Upstream, ...], soon: Callable[[], None]
+    desk: Desk, files: Path, book: Callable[[], PriceBook], given: tuple[Upstream, ...], soon: Callable[[], None]
 ) -> BatchDesk:
     """The desk for pages and API; `soon` asks for a step of `advance` now."""
     shelf = Shelf(desk.control, files, desk.now_us, MAX_FILE_BYTES)
@@ -92,7 +92,7 @@ def batch_desk(
 class _Front:
     desk: Desk
     shelf: Shelf
-    book: PriceBook
+    book: Callable[[], PriceBook]
     soon: Callable[[], None]
     _previews: dict[tuple[str, Upstream], Preview] = field(default_factory=dict)
     _ended: dict[str, JobView] = field(default_factory=dict)
@@ -116,7 +116,7 @@ class _Front:
         if found is None:
             lines = batch.lines_of(self.path(file_id))
             found = preview(
-                lines, upstream.provider, base_url=upstream.base_url, prices=self.book, at_us=self.desk.now_us()
+                lines, upstream.provider, base_url=upstream.base_url, prices=self.book(), at_us=self.desk.now_us()
             )
             _keep(self._previews, key, found, PREVIEWS_KEPT)
         return found
@@ -134,7 +134,7 @@ class _Front:
 
     def submit(self, file_id: str, order: Order) -> Job:
         """Make a job of a file."""
-        job = batch.submit(self.desk, batch.lines_of(self.path(file_id)), order, self.book)
+        job = batch.submit(self.desk, batch.lines_of(self.path(file_id)), order, self.book())
         self.soon()
         return job
 
@@ -171,7 +171,7 @@ class _Front:
         }
         rest = [job for job in jobs if job.id not in found]
         if rest:
-            new = batch_worth.of_jobs(session, self.book, since_us=min(job.created_us for job in rest))
+            new = batch_worth.of_jobs(session, self.book(), since_us=min(job.created_us for job in rest))
             for job in rest:
                 found[job.id] = new.get(job.id, Worth())
                 if job.settled_us is not None and now_us > job.settled_us + WORTH_KEPT_US:

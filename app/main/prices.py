@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from app.main.price_books import Books
     from app.pricing.book import PriceBook
     from app.pricing.disagreement import Disagreement
     from app.pricing.tables.table import PriceTable, TableRow
@@ -61,7 +62,7 @@ def import_table(
     return imported.Import(difference, taken, book.version)
 
 
-def price_desk(book: PriceBook, settings: Settings) -> PriceDesk:
+def price_desk(books: Books, settings: Settings) -> PriceDesk:
     """What the Prices page reads of a running service."""
     folder = price_folder(settings)
     kept: dict[object, list[PriceTable]] = {}
@@ -78,14 +79,19 @@ def price_desk(book: PriceBook, settings: Settings) -> PriceDesk:
         return kept[key]
 
     def differ(models: frozenset[tuple[str, str]]) -> list[Disagreement]:
-        key = (models, state(), now_us() // DAY_US)
+        book = books.now()
+        key = (models, book.version, state(), now_us() // DAY_US)
         if key not in told:
             if len(told) >= REMEMBERED:
                 told.clear()
             told[key] = disagreements(book, tables_now(), now_us=now_us(), only=models)
         return told[key]
 
-    return PriceDesk(book, lambda: [(table.kind, table.as_of_us) for table in tables_now()], differ, settings.prices)
+    def at_work() -> tuple[PriceBook, int, str]:
+        found = books.at_work()
+        return found.book, found.since_us, found.problem
+
+    return PriceDesk(at_work, lambda: [(table.kind, table.as_of_us) for table in tables_now()], differ, settings.prices)
 
 
 def check(settings: Settings, *, against: Sequence[Path] = (), providers: Sequence[str] = ()) -> Check:

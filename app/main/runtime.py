@@ -17,6 +17,7 @@ from app.control.database import FILE_NAME as CONTROL
 from app.control.database import migrate as migrate_control
 from app.control.database import open_control
 from app.core.errors import NotFoundError, UnavailableError
+from app.main.price_books import Books
 from app.pricing import imported
 from app.pricing.book import PriceBook
 from app.warehouse.migrate import migrate as migrate_warehouse
@@ -46,8 +47,16 @@ class Runtime:
     data_dir: Path
     warehouse: Warehouse
     control: Engine
-    book: PriceBook
-    pricer: Pricer
+    books: Books
+
+    @property
+    def book(self) -> PriceBook:
+        """The price book of the files as they are now; take it once for what must be priced by one book."""
+        return self.books.now()
+
+    @property
+    def pricer(self) -> Pricer:
+        return Pricer(self.book)
 
 
 def load_book(settings: Settings) -> PriceBook:
@@ -55,6 +64,12 @@ def load_book(settings: Settings) -> PriceBook:
     cache = price_folder(settings)
     own = Path(settings.prices) if settings.prices else None
     return PriceBook.load(cache if settings.data_dir.is_dir() else None, own, imported.file_in(cache))
+
+
+def live_books(settings: Settings) -> Books:
+    """The price book of a service: imported rates and the user's file are read anew when they change."""
+    own = (Path(settings.prices),) if settings.prices else ()
+    return Books(lambda: load_book(settings), (price_folder(settings) / imported.NAME, *own))
 
 
 def price_folder(settings: Settings) -> Path:
@@ -70,12 +85,12 @@ def opened(settings: Settings) -> Iterator[Runtime]:
         UnavailableError: another process holds the warehouse, or the folder cannot be written.
     """
     make_folder(settings.data_dir)
-    book = load_book(settings)
+    books = live_books(settings)
     warehouse = Warehouse(settings.data_dir, memory_limit=settings.memory)
     try:
         migrate_warehouse(warehouse)
         with opened_control(settings) as control:
-            yield Runtime(settings.data_dir, warehouse, control, book, Pricer(book))
+            yield Runtime(settings.data_dir, warehouse, control, books)
     finally:
         warehouse.close()
 
@@ -163,7 +178,7 @@ def _owned(directory: Path) -> Iterator[Path]:
 @contextmanager
 def scratch(settings: Settings) -> Iterator[Runtime]:
     """Stores in a temporary folder that is gone afterwards: for commands that need no set-up."""
-    book = load_book(settings)
+    books = Books.fixed(load_book(settings))
     sweep_scratch()
     with tempfile.TemporaryDirectory(prefix=SCRATCH) as name, _owned(Path(name)) as directory:
         # Nothing hashed here outlives the command, and the same logs must give the same names twice.
@@ -173,7 +188,7 @@ def scratch(settings: Settings) -> Iterator[Runtime]:
         try:
             migrate_warehouse(warehouse)
             migrate_control(control)
-            yield Runtime(directory, warehouse, control, book, Pricer(book))
+            yield Runtime(directory, warehouse, control, books)
         finally:
             control.dispose()
             warehouse.close()

@@ -256,7 +256,7 @@ def commands(runtime: Runtime, work: Background, *, demo: bool = False) -> Comma
         batch=batch_pages.of_service(work, demo=demo),
         push=work.pushes.desk(),
         budgets=budgets.desk(runtime, work.settings, made=demo),
-        prices=price_desk(runtime.book, work.settings),
+        prices=price_desk(runtime.books, work.settings),
         export_focus=lambda period: export.focus_file(runtime, period),
     )
 

@@ -97,13 +97,13 @@ class PriceDesk:
     """What the Prices page reads.
 
     Attributes:
-        book: the price book at work.
+        at_work: the price book at work, since when (microseconds UTC), and what keeps newer files from being used.
         tables: kind and day (microseconds UTC) of every imported table.
         disagreements: (priced models as (provider, model)) where other lists price them differently.
         file: the user's own price file, empty where there is none.
     """
 
-    book: PriceBook
+    at_work: Callable[[], tuple[PriceBook, int, str]]
     tables: Callable[[], list[tuple[str, int]]]
     disagreements: Callable[[frozenset[tuple[str, str]]], list[Disagreement]]
     file: str

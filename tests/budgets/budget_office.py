@@ -13,9 +13,9 @@ from app.analysis.budgets import terms_of
 from app.control import budgets, migrate, open_control, outbox
 from app.core.money import pico
 from app.main import budgets as deeds
+from app.main.price_books import Books
 from app.main.runtime import Runtime
 from app.warehouse.migrate import migrate as migrate_warehouse
-from app.warehouse.priced import Pricer
 from app.warehouse.rollup import rebuild
 from app.warehouse.store import Warehouse
 
@@ -55,7 +55,7 @@ class Office:
             rebuild(session)
         control = open_control(self.folder)
         migrate(control)
-        self.runtime = Runtime(self.folder, warehouse, control, self.book, Pricer(self.book))
+        self.runtime = Runtime(self.folder, warehouse, control, Books.fixed(self.book))
 
     @property
     def settings(self) -> Settings:
@@ -65,7 +65,7 @@ class Office:
         """What the process knew is gone; what it stored is there."""
         self.runtime.control.dispose()
         old = self.runtime
-        self.runtime = Runtime(old.data_dir, old.warehouse, open_control(self.folder), self.book, old.pricer)
+        self.runtime = Runtime(old.data_dir, old.warehouse, open_control(self.folder), old.books)
 
     def budget(self, amount: str, thresholds: str = "50 80 100", **given: Any) -> Budget:
         terms = terms_of(

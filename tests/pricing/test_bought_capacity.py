@@ -1,4 +1,4 @@
-"""Tokens that provisioned throughput served: worth the list price, beside their fixed fee, and never counted as paid."""
+"""Tokens that provisioned throughput served: worth the list price beside their fixed fee, never counted as paid."""
 
 from __future__ import annotations
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from app.analysis.coverage import UnpricedModel
+    from app.pricing.book import PriceBook
     from app.pricing.disagreement import Disagreement
     from app.pricing.fees import Fee
     from app.web.cells import Tone
@@ -71,11 +72,12 @@ def build(context: Context) -> Content:
                 (Link("Open Sources", "/sources"),),
             ),
         )
+    book = desk.at_work()[0]
     asked = context.keys.get("q", "").strip()[:200]
     everything = views.View(period=views.period("all", context.view.period.zone, context.now_us))
     seen = _seen(context, everything)
-    found = search(desk.book, asked, most=MOST_MODELS) if asked else []
-    lines = [line for key in found for line in lines_of(desk.book, *key)] if asked else _now(desk, seen, context.now_us)
+    found = search(book, asked, most=MOST_MODELS) if asked else []
+    lines = [line for key in found for line in lines_of(book, *key)] if asked else _now(book, seen, context.now_us)
     unpriced = [item for item in covered.coverage(context.session, everything).unpriced if item.cost_state in MISSING]
     why = missing_prices.reasons(context.session, everything) if unpriced else {}
     lacking = [(item, missing_prices.reasons_of(item, why)) for item in unpriced]
@@ -83,8 +85,8 @@ def build(context: Context) -> Content:
     named = frozenset((line.provider, line.model) for line in lines)
     tables = [_rates_table(lines, asked=asked, full=len(found) == MOST_MODELS), _unpriced_table(lacking)]
     tables.append(_disagreement_table(desk.disagreements(named)))
-    if desk.book.fees:
-        tables.append(_fee_table(context, desk.book.fees))
+    if book.fees:
+        tables.append(_fee_table(context, book.fees))
     return Content("Prices", model=Model(asked, _facts(desk), _entries(helped)), tables=tuple(tables))
 
 
@@ -94,18 +96,23 @@ def _seen(context: Context, everything: views.View) -> list[tuple[str | None, st
     return [(provider, str(model)) for provider, model, *_ in rows]
 
 
-def _now(desk: PriceDesk, seen: Iterable[tuple[str | None, str]], now_us: int) -> list[PriceLine]:
-    lines = [line for provider, model in seen for line in current(desk.book, provider, model, now_us)]
+def _now(book: PriceBook, seen: Iterable[tuple[str | None, str]], now_us: int) -> list[PriceLine]:
+    lines = [line for provider, model in seen for line in current(book, provider, model, now_us)]
     return list({line.price_row: line for line in lines}.values())
 
 
 def _facts(desk: PriceDesk) -> tuple[Fact, ...]:
-    book = desk.book
+    book, since_us, problem = desk.at_work()
     tables = desk.tables()
     confirmed = book.sources.overlay.confirmed_to_us
     taken = ", ".join(f"{kind} of {_day(at_us)}" for kind, at_us in tables)
     return (
-        Fact("Price book", book.version, "each request keeps the version that priced it"),
+        Fact(
+            "Price book",
+            book.version,
+            f"prices what came since {_minute(since_us)}; `halve prices reprice` is for what came before",
+        ),
+        *([Fact("Not in use", "changed price files", problem)] if problem else []),
         Fact("List prices", book.list_source, f"{len(book.sources.price_list.models):,} models"),
         Fact("Announced prices wait after", "never" if confirmed == FOREVER_US else _day(confirmed - DAY_US)),
         Fact("Imported tables", taken or "none", "" if taken else "`halve prices import FILE`"),
@@ -349,6 +356,10 @@ def _date(text: str | None, otherwise: str) -> str:
     if text is None:
         return otherwise
     return text[:10] if text.endswith("T00:00:00Z") else f"{text[:10]} {text[11:16]}"
+
+
+def _minute(at_us: int) -> str:
+    return datetime.fromtimestamp(at_us // 1_000_000, UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
 def _day(at_us: int) -> str:
