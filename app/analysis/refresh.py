@@ -26,8 +26,12 @@ def refresh(session: Session, rules: tuple[Rule, ...], *, now_us: int, zone: str
         rollup.rebuild(session, bucket_us=bucket_us)
         return done
     if done.requests:
-        rollup.rebuild_for(session, session.frame("attribution.pending_starts")["start_us"])
+        starts = session.frame("attribution.pending_starts")["start_us"]
+        rollup.add(session, "pending", starts)
+        if rollup.counts_agree(session):
+            return done
+        rollup.rebuild_for(session, starts)  # fuller snapshots took the place of requests that were summed before
     if not rollup.counts_agree(session):
-        # a fuller snapshot moved a request to another hour, or somebody wrote facts past the merge
+        # one of those moved a request to another hour, or somebody wrote facts past the merge
         rollup.repair(session)
     return done

@@ -56,14 +56,40 @@ def rebuild(session: Session, *, from_us: int = 0, to_us: int = _END_OF_TIME, bu
     start = max(0, from_us) // width * width
     end = to_us if whole else -(-to_us // width) * width
     session.execute("rollup.set_bucket", bucket_us=width)
-    for name in ("spend", "latency"):
+    for name, facts in (("spend", "attributed_spend_facts"), ("latency", "attributed_facts")):
         session.execute(f"rollup.{name}_clear", from_us=start, to_us=end)
-        session.execute(f"rollup.{name}_fill", from_us=start, to_us=end, bucket_us=width)
+        session.execute(f"rollup.{name}_fill", {"facts": facts}, from_us=start, to_us=end, bucket_us=width)
+
+
+def add(session: Session, fresh: str, starts_us: pl.Series) -> None:
+    """Add requests that no roll-up holds yet, without reading the others of their buckets again.
+
+    A request that a roll-up held before (a fuller snapshot took its place) is then counted twice, which `counts_agree`
+    sees: `rebuild_for` puts it right.
+
+    Args:
+        session: inside `Warehouse.writing()`, after attribution.
+        fresh: a relation of their request_key.
+        starts_us: when they started, as for `rebuild_for`.
+    """
+    width = bucket(session) or HOUR_US
+    session.execute("rollup.fresh", {"fresh": fresh})
+    for start, end in _runs(starts_us, width):
+        for name in ("spend", "latency"):
+            session.execute(f"rollup.{name}_fill", {"facts": "fresh_facts"}, from_us=start, to_us=end, bucket_us=width)
+            session.execute(f"rollup.{name}_fold", from_us=start, to_us=end)
+            session.execute(f"rollup.{name}_clear", from_us=start, to_us=end)
+            session.execute(f"rollup.{name}_unfold")
 
 
 def rebuild_for(session: Session, starts_us: pl.Series) -> None:
     """Fill the buckets in which requests started (NULL: without a time); neighbouring buckets go together."""
-    width = bucket(session) or HOUR_US
+    for start, end in _runs(starts_us, bucket(session) or HOUR_US):
+        rebuild(session, from_us=start, to_us=end)
+
+
+def _runs(starts_us: pl.Series, width: int) -> list[tuple[int, int]]:
+    """The buckets of these starts as half-open ranges of time, neighbours in one."""
     buckets = (starts_us.cast(pl.Int64).fill_null(0) // width).unique().sort().to_list()
     runs: list[tuple[int, int]] = []
     for number in buckets:
@@ -71,8 +97,7 @@ def rebuild_for(session: Session, starts_us: pl.Series) -> None:
             runs[-1] = (runs[-1][0], number + 1)
         else:
             runs.append((number, number + 1))
-    for first, last in runs:
-        rebuild(session, from_us=first * width, to_us=last * width)
+    return [(first * width, last * width) for first, last in runs]
 
 
 def differences(session: Session, *, from_us: int = 0, to_us: int = _END_OF_TIME) -> list[Difference]:

@@ -161,7 +161,9 @@ def click(duck: Warehouse, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         client.command("CREATE TABLE days (day_us Int64) ENGINE = Memory")
         client.insert("days", [(START,), (START + DAY_US,)], column_names=["day_us"])
         for statement in clickhouse(
-            "rollup.spend_fill", None, {"from_us": 0, "to_us": END, "bucket_us": 3_600_000_000}
+            "rollup.spend_fill",
+            {"facts": "attributed_spend_facts"},
+            {"from_us": 0, "to_us": END, "bucket_us": 3_600_000_000},
         ):
             client.command(statement.sql, parameters=statement.values)
         yield client

@@ -132,8 +132,8 @@ def click(duck: Warehouse, tmp_path_factory: pytest.TempPathFactory) -> Iterator
                 frame = session.connection.sql(f"SELECT * FROM {table}").pl()
                 kept = [column for column in frame.columns if table != "requests" or column in SCHEMA]
                 engine.take(table, frame.select(kept))
-        for name in ("spend", "latency"):
-            engine.execute(f"rollup.{name}_fill", from_us=0, to_us=END, bucket_us=rollup.HOUR_US)
+        for name, facts in (("spend", "attributed_spend_facts"), ("latency", "attributed_facts")):
+            engine.execute(f"rollup.{name}_fill", {"facts": facts}, from_us=0, to_us=END, bucket_us=rollup.HOUR_US)
         yield engine
     finally:
         client.close()
@@ -206,7 +206,8 @@ def test_the_standing_check_finds_the_same_lie(duck: Warehouse, click: Click) ->
     assert found
     assert {row[1] for row in found} >= {"requests"}
     click.execute("rollup.spend_clear", from_us=0, to_us=2**62)
-    click.execute("rollup.spend_fill", from_us=0, to_us=END, bucket_us=rollup.HOUR_US)
+    facts = {"facts": "attributed_spend_facts"}
+    click.execute("rollup.spend_fill", facts, from_us=0, to_us=END, bucket_us=rollup.HOUR_US)
     assert click.rows("rollup.spend_check", **everything) == []
 
 

@@ -1,4 +1,4 @@
--- Fills latency_hour from the facts for [from_us, to_us): successful, interactive requests by bucket, feature, model,
+-- Fills latency_hour from {facts} for [from_us, to_us): successful, interactive requests by bucket, feature, model,
 -- metric and bin floor(ln v / ln 1.05). Values under 1 microsecond have no bin.
 INSERT INTO latency_hour
 WITH timed AS (
@@ -14,7 +14,7 @@ WITH timed AS (
         END AS tpot,
         itl_p50_us,
         itl_p99_us
-    FROM attributed_facts
+    FROM {facts}
     WHERE at_us >= $from_us AND at_us < $to_us AND status = 'ok' AND is_batch = 'false'
 ),
 samples AS (

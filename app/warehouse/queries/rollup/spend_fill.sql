@@ -1,4 +1,5 @@
--- Fills spend_hour from the facts for [from_us, to_us): one row for each bucket and combination of dimensions.
+-- Fills spend_hour from {facts} for [from_us, to_us): one row for each bucket and combination of dimensions. {facts}
+-- has the columns of attributed_spend_facts.
 INSERT INTO spend_hour
 SELECT
     at_us - at_us % $bucket_us AS at_us,
@@ -28,7 +29,7 @@ SELECT
     cast(sum(cast(cost_list_pusd AS DECIMAL(38, 0))) AS BIGINT) AS cost_list_pusd,
     cast(sum(cast(cost_reported_pusd AS DECIMAL(38, 0))) AS BIGINT) AS cost_reported_pusd,
     max(last_us) AS last_us
-FROM attributed_spend_facts
+FROM {facts}
 WHERE at_us >= $from_us AND at_us < $to_us
 GROUP BY
     at_us - at_us % $bucket_us, source, cost_state, provider, account, model_id, feature,
