@@ -45,14 +45,14 @@ def addresses(context: BrowserContext, base: str) -> dict[str, str]:
         "costs": "/costs",
         "jobs": "/jobs",
     }
-    for name, listed, column in (("request", "/requests", "key"), ("finding", "/savings", "fingerprint")):
-        answer = context.request.get(f"{base}{listed}.json")
-        rows = json.loads(answer.text())["rows"] if answer.ok else []
-        if rows and column in rows[0]:
-            pages[name] = f"{listed}/{rows[0][column]}"
-    answer = context.request.get(f"{base}/batch.json")
-    for row in json.loads(answer.text())["rows"][:1] if answer.ok else []:
-        pages["batch-job"] = f"/batch/jobs/{row['id']}"
+    for name, listed, page in (
+        ("request", "/requests.json?rows=1", "/requests/{key}"),
+        ("finding", "/savings.json", "/savings/{fingerprint}"),
+        ("batch-job", "/batch.json", "/batch/jobs/{id}"),
+    ):
+        answer = context.request.get(f"{base}{listed}")
+        for row in json.loads(answer.text())["rows"][:1] if answer.ok else []:
+            pages[name] = page.format_map(row)
     return pages
 
 

@@ -129,7 +129,7 @@ def _monthly(analysis: Analysis) -> tuple[str | None, tuple[str, ...]]:
         notes.append(f"{window.unpriced:,} requests have no price; nothing is claimed for them.")
     if analysis.below_floor:
         notes.append(
-            f"{analysis.below_floor} more candidates save less than $1 per 30 days with requests, or less than 0.1 % "
+            f"{analysis.below_floor} more candidates save less than $1 per 30 days, or less than 0.1 % "
             "of what their requests cost: not shown."
         )
     factor = None

@@ -14,7 +14,8 @@ _HALVE: Final = "With Halve"
 _FILE: Final = "Write the requests into a file instead of sending them, and hand it in: here, or where the job runs."
 _CLIENT: Final = """{client}
 file = client.files.create(
-    file=open("{stem}.jsonl", "rb"), purpose="batch"
+    file=open("{stem}.jsonl", "rb"),
+    purpose="batch",
 )
 batch = client.batches.create(
     input_file_id=file.id,

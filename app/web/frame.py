@@ -16,6 +16,7 @@ from app.web.page import Link
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from app.analysis.coverage import Reach
     from app.core.view import Filter
     from app.web.commands import Progress
     from app.web.page import Content, Context, Page
@@ -94,11 +95,12 @@ class Surroundings:
     """What the figures rest on.
 
     Attributes:
-        complete_to: up to when every live source has delivered; `slowest` names the source that ends there.
+        complete_to: up to when every live source has delivered, empty before the first request; `slowest` names the
+            source that ends there.
         newest: the newest request of any source; empty where it is the same.
         silent: sources that sent nothing for a week.
         held: how many requests wait in no sum until somebody says which of two sources counts; empty for none.
-        priced, unpriced: share of tokens and number of requests, over `days`.
+        priced, unpriced: share of tokens and number of requests, over `days`; empty where there is none.
     """
 
     complete_to: str
@@ -139,15 +141,22 @@ def surroundings(context: Context, page: Page, content: Content) -> Surroundings
     held = overlap.waiting(context.session, overlaps.decisions(context.deps.control))
     behind = found is not None and found.complete_us < found.newest_us
     return Surroundings(
-        complete_to="no request yet" if found is None else show.moment(found.complete_us, context.zone),
+        complete_to=_reach(context, found, some=share is not None or without > 0),
         slowest=found.slowest if found is not None and behind else "",
         newest=show.moment(found.newest_us, context.zone) if found is not None and behind else "",
         silent="" if found is None else ", ".join(found.silent),
         held=show.plural(held, "request") if held else "",
-        priced=show.percent(share),
+        priced=show.percent(share) if share is not None or without else "",
         unpriced=f"{show.plural(without, 'request')} without a price" if without else "",
         days=days,
     )
+
+
+def _reach(context: Context, found: Reach | None, *, some: bool) -> str:
+    """Up to when the logs go: unknown where no request has a time, empty where there is no request."""
+    if found is not None:
+        return show.moment(found.complete_us, context.zone)
+    return show.UNKNOWN if some else ""
 
 
 def frame(

@@ -53,7 +53,9 @@ def test_a_value_that_a_page_knows_is_used_without_a_word(client: TestClient, pa
 def test_the_window_of_a_sum_is_named_beside_it(client: TestClient) -> None:
     savings, spend = text_of(client.get("/savings").text), text_of(client.get("/").text)
     assert "Paid per 30 days, from 21 Oct – 18 Nov 2026 (28 days)" in savings
-    assert "of the plan's own window, 21 Oct – 18 Nov 2026 (28 days) (3 open findings in the plan" in spend
+    assert (
+        "of the plan's own window, 21 Oct – 18 Nov 2026 (28 days): 3 open findings, each dollar counted once" in spend
+    )
     assert "4 Nov" not in spend.partition("Tokens priced")[2].partition("of")[0]
     assert re.search(r"Tokens priced 9\d\.\d% of 22 Oct – 18 Nov 2026, \d+ requests without a price", spend)
     assert re.search(r"Tokens priced 9\d\.\d% of the whole store, \d+ requests without a price", savings)

@@ -14,7 +14,7 @@ from app.web import batch_offer, cells, plans
 from app.web import format as show
 from app.web.page import Content, Context, Page
 from app.web.plans import GRADES, STATUSES, Scale
-from app.web.table import Column, Table
+from app.web.table import Cell, Column, Table
 
 if TYPE_CHECKING:
     from app.plan.result import Evidence, Finding, PlanResult
@@ -190,7 +190,7 @@ def _evidence_table(context: Context, item: Finding) -> Table:
         ),
         tuple(
             (
-                cells.text(show.key_text(row.request_key), href=f"/requests/{show.key_text(row.request_key)}"),
+                _key(show.key_text(row.request_key)),
                 cells.moment(row.start_us, context.zone),
                 cells.unit_usd(row.before_usd),
                 cells.unit_usd(row.after_usd),
@@ -201,7 +201,12 @@ def _evidence_table(context: Context, item: Finding) -> Table:
         ),
         frame_note=f"{show.plural(shown, 'example')} of {show.plural(item.requests, 'request')}.",
         empty="This finding names no single requests.",
+        stacked=True,
     )
+
+
+def _key(key: str) -> Cell:
+    return Cell(key, key[:8], href=f"/requests/{key}")
 
 
 def _saved(row: Evidence) -> str:

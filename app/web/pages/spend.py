@@ -182,15 +182,17 @@ def _found(context: Context) -> Found | None:
     open_now = sum(item.status == "open" and item.in_joint for item in plan.findings)
     return Found(
         scale.headline(plan.joint.p50),
-        f"could be saved {scale.unit}: {show.share(Decimal(plan.joint.p50), Decimal(plan.before_usd))} of the "
-        f"{show.money(plan.before_usd)} of the plan's own window, {scale.window} "
-        f"({show.plural(open_now, 'open finding')} in the plan, each dollar counted once)",
+        f"could be saved {scale.unit}, {show.share(Decimal(plan.joint.p50), Decimal(plan.before_usd))} of the "
+        f"{show.money(plan.before_usd)} of the plan's own window, {scale.window}: "
+        f"{show.plural(open_now, 'open finding')}, each dollar counted once",
         context.url("/savings"),
     )
 
 
 def _by_table(context: Context, ranking: Ranking, series: Series, unit: str) -> Table:
-    colours = {item.name: item.colour for item in drawn(series)}
+    lines = drawn(series)
+    colours = {item.name: item.colour for item in lines}
+    others = OTHER if any(item.colour == OTHER for item in lines) else None
     label = DIMENSION_LABELS[ranking.dimension]
     columns = (
         Column("name", label, width="mid"),
@@ -206,7 +208,7 @@ def _by_table(context: Context, ranking: Ranking, series: Series, unit: str) -> 
     )
     rows = [
         _figures_row(
-            _name_cell(context, ranking.dimension, row.name, colours.get(row.name)),
+            _name_cell(context, ranking.dimension, row.name, colours.get(row.name, others)),
             row.figures,
             ranking.total,
             unit,
