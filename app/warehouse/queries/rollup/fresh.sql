@@ -1,14 +1,33 @@
--- The temporary view `fresh_facts`: the requests of {fresh} (request_key) that count, in the columns of attributed_facts.
--- Both sides are cut down before they are joined, so that a few new requests of a long hour cost no more than they are.
+-- The temporary view `fresh_facts`: the requests of {fresh} (request_key) that count, in the columns of attributed_facts
+-- that roll-ups are filled from. Both tables are cut down before they are joined: a few new requests of a long hour cost
+-- no more than they are, where the view would join all that stand.
 CREATE OR REPLACE TEMP VIEW fresh_facts AS
 SELECT
-    f.*,
+    coalesce(r.start_us, 0) AS at_us,
+    r.source,
+    r.cost_state,
+    coalesce(r.provider, 'unassigned') AS provider,
+    coalesce(r.account, 'unassigned') AS account,
+    coalesce(r.model_id, r.model, 'unassigned') AS model_id,
+    coalesce(r.service_tier, 'unassigned') AS service_tier,
+    CASE WHEN r.is_batch THEN 'true' ELSE 'false' END AS is_batch,
+    r.status,
+    cast(1 AS BIGINT) AS requests,
+    r.tok_input, r.tok_cache_read, r.tok_cache_write_5m, r.tok_cache_write_30m, r.tok_cache_write_1h,
+    r.tok_cache_write_12h, r.tok_input_audio, r.tok_cache_read_audio, r.tok_input_image,
+    r.tok_output, r.tok_reasoning, r.tok_output_audio, r.tok_output_image,
+    r.input_pusd, r.cache_read_pusd, r.cache_write_pusd, r.output_pusd, r.reasoning_pusd, r.other_pusd,
+    r.cost_pusd, r.cost_list_pusd, r.cost_reported_pusd,
+    r.start_us AS last_us, r.first_token_us, r.end_us, r.itl_p50_us, r.itl_p99_us,
     coalesce(a.feature, 'unassigned') AS feature,
     coalesce(a.team, 'unassigned') AS team,
     coalesce(a.environment, 'unassigned') AS environment,
-    CASE WHEN a.rule IS NULL THEN 'none' WHEN a.rule LIKE 'rule:%' THEN 'rule' ELSE a.rule END AS assigned_by,
-    coalesce(cast(a.template AS VARCHAR), 'unassigned') AS template
-FROM (SELECT * FROM request_facts WHERE request_key IN (SELECT request_key FROM {fresh})) f
+    CASE WHEN a.rule IS NULL THEN 'none' WHEN a.rule LIKE 'rule:%' THEN 'rule' ELSE a.rule END AS assigned_by
+FROM (
+    SELECT * FROM requests
+    WHERE request_key IN (SELECT request_key FROM {fresh})
+        AND request_key NOT IN (SELECT request_key FROM held_out)
+) r
 LEFT JOIN (
     SELECT * FROM attribution_latest WHERE request_key IN (SELECT request_key FROM {fresh})
-) a ON a.request_key = f.request_key
+) a ON a.request_key = r.request_key
