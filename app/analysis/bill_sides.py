@@ -41,15 +41,18 @@ class Levels:
     def place(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Rows (at_us, provider, account, model_id, group) with the columns KEY of the cell that each belongs to."""
         placed = _first_days(rows, self.days).with_columns(who=_who(self.by_account), plain=_plain(rows))
-        placed = placed.join(self.without_model, on=_PLACE, how="left", maintain_order="left")
         is_charge, group = pl.col("group").is_in(CHARGES), pl.col("group")
-        nameless = is_charge | (group == OTHER) | pl.col("nameless").fill_null(value=False)
+        nameless, whole = is_charge | (group == OTHER), pl.lit(value=False)
+        if self.without_model.height:
+            placed = placed.join(self.without_model, on=_PLACE, how="left", maintain_order="left")
+            nameless |= pl.col("nameless").fill_null(value=False)
         placed = placed.with_columns(plain=pl.when(nameless).then(pl.lit("")).otherwise("plain"))
-        placed = placed.join(self.without_class, on=[*_PLACE, "plain"], how="left", maintain_order="left")
-        whole = pl.col("whole").fill_null(value=False) & group.is_in(TOKEN_GROUPS)
+        if self.without_class.height:
+            placed = placed.join(self.without_class, on=[*_PLACE, "plain"], how="left", maintain_order="left")
+            whole = pl.col("whole").fill_null(value=False) & group.is_in(TOKEN_GROUPS)
         return placed.with_columns(
             account="who", model="plain", usage_class=pl.when(whole).then(pl.lit(ALL_TOKENS)).otherwise(group)
-        ).drop("who", "plain", "nameless", "whole")
+        ).drop("who", "plain", "nameless", "whole", strict=False)
 
 
 def levels_of(lines: pl.DataFrame, logged: pl.DataFrame) -> Levels:

@@ -82,28 +82,26 @@ def table_of(lines: pl.DataFrame, logged: pl.DataFrame, levels: Levels) -> CellT
     """The cells of counting lines of bills (with `group`, costs in USD) and of the requests beside them."""
     bill = _amounts(levels.place(lines))
     rows = levels.place(_by_class(logged))
-    charged = pl.col("amount").is_not_null().any()
-    counted = pl.col("counts").is_not_null().any()
     of_bill = bill.group_by(KEY).agg(
-        bill_pusd=pl.when(charged).then(pl.col("amount").sum()),
-        bill_quantity=pl.when(counted).then(pl.col("counts").sum()),
-        valued=pl.col("valued").any(),
-        awaited=pl.col("awaited").any(),
-        last_us=pl.col("last_us").max(),
+        pl.col("amount", "counts").sum(),
+        pl.col("amount", "counts").count().name.prefix("n_"),
+        pl.col("valued", "awaited").sum(),
+        pl.col("last_us").max(),
     )
-    of_logs = rows.group_by(KEY).agg(
-        logged_pusd=pl.col("pusd").sum(),
-        logged_quantity=pl.when(pl.col("group") != OTHER).then("tokens").sum(),
-        has_tokens=(pl.col("group") != OTHER).any(),
-        unpriced_quantity=pl.col("tokens").filter(~pl.col("priced")).sum(),
-    )
-    both = of_bill.join(of_logs, on=KEY, how="full", coalesce=True).with_columns(
-        pl.col("valued", "awaited").fill_null(value=False),
-        pl.col("logged_pusd", "unpriced_quantity").fill_null(0),
+    of_logs = rows.group_by(KEY).agg(pl.col("pusd", "tokens", "unpriced").sum())
+    is_other = pl.col("usage_class") == OTHER
+    both = of_bill.join(of_logs, on=KEY, how="full", coalesce=True).select(
+        *KEY,
+        bill_pusd=pl.when(pl.col("n_amount") > 0).then("amount"),
+        bill_quantity=pl.when(pl.col("n_counts") > 0).then("counts"),
+        valued=pl.col("valued").fill_null(0) > 0,
+        awaited=pl.col("awaited").fill_null(0) > 0,
         last_us=pl.max_horizontal("last_us", "at_us"),
-        logged_quantity=pl.when("has_tokens").then("logged_quantity"),
+        logged_pusd=pl.col("pusd").fill_null(0),
+        logged_quantity=pl.when(~is_other).then("tokens"),
+        unpriced_quantity=pl.col("unpriced").fill_null(0),
     )
-    return CellTable(_completed(both.drop("has_tokens")).sort(KEY), bill, rows)
+    return CellTable(_completed(both).sort(KEY), bill, rows)
 
 
 def _amounts(bill: pl.DataFrame) -> pl.DataFrame:
@@ -133,7 +131,11 @@ def _by_class(logged: pl.DataFrame) -> pl.DataFrame:
     return (
         pl.concat(parts)
         .filter((pl.col("tokens") != 0) | (pl.col("given").fill_null(0) != 0))
-        .with_columns(priced=pl.col("given").is_not_null(), pusd=pl.col("given").fill_null(0))
+        .with_columns(
+            priced=pl.col("given").is_not_null(),
+            pusd=pl.col("given").fill_null(0),
+            unpriced=pl.when(pl.col("given").is_null()).then("tokens").otherwise(0),
+        )
         .drop("given")
     )
 
@@ -158,17 +160,15 @@ def _completed(both: pl.DataFrame) -> pl.DataFrame:
         round(Fraction(count * cost, tokens))
         for count, cost, tokens in asked.select("bill_quantity", "logged_pusd", priced.alias("priced")).iter_rows()
     ]
-    estimates = asked.select(KEY).with_columns(estimate=pl.Series(worth, dtype=pl.Int64))
     nothing = pl.when((quantity == 0) & ~pl.col("awaited")).then(0)
-    return (
-        both.join(estimates, on=KEY, how="left")
-        .with_columns(
-            bill_pusd=pl.coalesce("bill_pusd", "estimate", nothing),
-            valued=pl.col("valued") | pl.col("estimate").is_not_null(),
-        )
-        .with_columns(difference=pl.col("bill_pusd") - pl.col("logged_pusd"))
-        .drop("estimate")
-    )
+    told = both.with_columns(bill_pusd=pl.coalesce("bill_pusd", nothing))
+    if worth:
+        estimates = asked.select(KEY).with_columns(estimate=pl.Series(worth, dtype=pl.Int64))
+        joined = told.join(estimates, on=KEY, how="left")
+        told = joined.with_columns(
+            bill_pusd=pl.coalesce("bill_pusd", "estimate"), valued=pl.col("valued") | pl.col("estimate").is_not_null()
+        ).drop("estimate")
+    return told.with_columns(difference=pl.col("bill_pusd") - pl.col("logged_pusd"))
 
 
 def _of(rows: pl.DataFrame, cells: pl.DataFrame) -> pl.DataFrame:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import accumulate
 from typing import TYPE_CHECKING, Final, Literal
 
 from app.analysis.bill_cells import CHARGES, INPUT_GROUPS, Cell, CellKey
@@ -221,27 +222,51 @@ def _misdated(opened: list[_Open]) -> list[Residual]:
 
 def _runs(days: Mapping[int, _Open]) -> list[list[_Open]]:
     """Stretches of neighbouring days whose volumes cancel, the longest first where they begin."""
-    ordered = sorted(days)
     found: list[list[_Open]] = []
-    start = 0
-    while start < len(ordered):
-        end = start
-        while end + 1 < len(ordered) and ordered[end + 1] - ordered[end] == DAY_US:
-            end += 1
-        for last in range(end, start, -1):
-            run = [days[at_us] for at_us in ordered[start : last + 1]]
-            if _cancels(run):
-                found.append(run)
-                start = last + 1
-                break
-        else:
-            start += 1
+    for stretch in _neighbours(days):
+        volumes = [one.left for one in stretch]
+        start, ends = 0, _cancelling(volumes)
+        while start < len(stretch):
+            last = ends[start]
+            if last > start:
+                found.append(stretch[start : last + 1])
+            start = max(last, start) + 1
     return found
 
 
-def _cancels(run: list[_Open]) -> bool:
-    moved = sum(abs(one.left) for one in run)
-    return any(one.left > 0 for one in run) and abs(sum(one.left for one in run)) <= CANCELS * Fraction(moved, 2)
+def _neighbours(days: Mapping[int, _Open]) -> list[list[_Open]]:
+    """The days in order, cut where one is missing."""
+    found: list[list[_Open]] = []
+    before = None
+    for at_us in sorted(days):
+        if before is None or at_us - before != DAY_US:
+            found.append([])
+        found[-1].append(days[at_us])
+        before = at_us
+    return found
+
+
+def _cancelling(volumes: list[int]) -> list[int]:
+    """For each place the last one up to which volumes cancel (their sum is at most CANCELS of half of what moved), else
+    the place itself.
+
+    With S the running sum and A that of sizes, |S(last) - S(first)| <= c (A(last) - A(first)) says that S - cA does not
+    grow and S + cA does not fall between the two, c being half of CANCELS: no pair of places is added up again.
+    """
+    ends = list(range(len(volumes)))
+    if len(volumes) < 2 or min(volumes) >= 0 or max(volumes) <= 0:
+        return ends
+    sums, sizes = [0, *accumulate(volumes)], [0, *accumulate(abs(volume) for volume in volumes)]
+    share = CANCELS / 2
+    falls = [total * share.denominator - size * share.numerator for total, size in zip(sums, sizes, strict=True)]
+    rises = [total * share.denominator + size * share.numerator for total, size in zip(sums, sizes, strict=True)]
+    for first in ends:
+        fall, rise = falls[first], rises[first]
+        for after in range(len(volumes), first + 1, -1):
+            if falls[after] <= fall and rises[after] >= rise:
+                ends[first] = after - 1
+                break
+    return ends
 
 
 def _rest(one: _Open) -> Residual:

@@ -187,3 +187,40 @@ def test_the_same_model_under_two_spellings_is_one(books: Books) -> None:
     found = books.reconciled()
     assert kinds(found.residuals) == set()
     assert found.share == 1
+
+
+def volumes(*left: int) -> list[Cell]:
+    """Cells of neighbouring days: what the bill has more than the 1,000 logged tokens of each."""
+    return [
+        Cell(
+            CellKey(NOON + day * DAY_US, "p", "", "a", "output"),
+            bill_pusd=(1_000 + more) * 10**6,
+            bill_quantity=1_000 + more,
+            logged_pusd=10**9,
+            logged_quantity=1_000,
+        )
+        for day, more in enumerate(left)
+    ]
+
+
+def test_a_year_in_which_every_day_misses_something_is_not_logged() -> None:
+    found = explained(volumes(*range(1, 366)), {})
+    assert {item.kind for item in found} == {"not logged"}
+    assert sum(item.quantity or 0 for item in found) == sum(range(1, 366))
+
+
+@settings(max_examples=200, deadline=None)
+@given(left=st.lists(st.integers(-400, 400).filter(bool), min_size=1, max_size=9))
+def test_mis_dated_is_the_longest_stretch_that_cancels_and_no_other(left: list[int]) -> None:
+    expected: set[int] = set()
+    first = 0
+    while first < len(left):
+        for last in range(len(left) - 1, first, -1):
+            run = left[first : last + 1]
+            if max(run) > 0 and abs(sum(run)) * 100 <= sum(map(abs, run)):
+                expected.update(range(first, last + 1))
+                first = last
+                break
+        first += 1
+    found = explained(volumes(*left), {})
+    assert {(item.key.at_us - NOON) // DAY_US for item in found if item.kind == "mis-dated"} == expected

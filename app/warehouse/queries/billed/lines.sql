@@ -3,14 +3,7 @@
 -- unconverted (native cost without an exchange rate), cost_pusd, value_pusd, has_cost, doubled_by, cost_elsewhere.
 SELECT
     at_us, coalesce(last_us, at_us) AS last_us, source, report, provider, account, model_id, class, kind, service_tier,
-    is_batch, currency,
-    cast(round(sum(quantity)) AS BIGINT) AS quantity,
-    sum(CASE WHEN cost_pusd IS NULL THEN cost END) AS unconverted,
-    cast(sum(cast(cost_pusd AS DECIMAL(38, 0))) AS BIGINT) AS cost_pusd,
-    cast(sum(cast(value_pusd AS DECIMAL(38, 0))) AS BIGINT) AS value_pusd,
-    has_cost, doubled_by, cost_elsewhere
+    is_batch, currency, cast(round(quantity) AS BIGINT) AS quantity, CASE WHEN cost_pusd IS NULL THEN cost END AS unconverted,
+    cost_pusd, value_pusd, has_cost, doubled_by, cost_elsewhere
 FROM bill_lines
 WHERE at_us >= $from_us AND at_us < $to_us
-GROUP BY
-    at_us, coalesce(last_us, at_us), source, report, provider, account, model_id, class, kind, service_tier, is_batch,
-    currency, has_cost, doubled_by, cost_elsewhere
