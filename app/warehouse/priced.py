@@ -102,7 +102,7 @@ def price_parts(session: Session, parts: str, relation: str, book: Book, priced:
     resolve_new(session, usage, book)
     price(session, usage, book, costs)
     _materialise(session, into, "pricing.parts_priced", {"usage": usage, "costs": costs})
-    _materialise(session, folded, "pricing.with_parts", {"priced": priced, "parts": into})
+    _materialise(session, folded, "pricing.with_parts", {"priced": priced, "parts": into, "requests": relation})
     _materialise(session, priced, "pricing.all", {"table": folded})
     for name in (usage, costs, folded):
         session.execute("pricing.drop", {"table": name})

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from app.pricing.rules import overlay_from_rows
 from app.warehouse.priced import Pricer
 from tests.pricing.conftest import frame_of
 from tests.pricing.moments import us
+from tests.pricing.own_book import book_with
 
 if TYPE_CHECKING:
     from app.pricing.book import PriceBook
@@ -23,10 +25,11 @@ PART: dict[str, Any] = {
 
 
 def price_with_parts(
-    session: Session, book: PriceBook, parts: list[dict[str, Any]]
+    session: Session, book: PriceBook, parts: list[dict[str, Any]], **named: str
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    whole = {"provider": "anthropic", "start_us": us("2026-10-20"), "tok_input": 3000, "tok_output": 300}
-    requests = [{**whole, "model": "claude-opus-5", "units": '{"web_search": 1}'}, {**whole, "model": "claude-opus-5"}]
+    whole = {"start_us": us("2026-10-20"), "tok_input": 3000, "tok_output": 300}
+    whole |= {"provider": "anthropic", "model": "claude-opus-5", **named}
+    requests = [{**whole, "units": '{"web_search": 1}'}, whole]
     session.register("given", frame_of(requests))
     session.register("given_parts", pl.DataFrame([{**dict.fromkeys(PART), **part} for part in parts], schema=PART))
     pricer = Pricer(book)
@@ -68,3 +71,18 @@ def test_request_with_an_unpriced_part_is_priced_partly(session: Session, book: 
         ],
     )
     assert (split["cost_state"], split["input_pusd"]) == ("partly", 5_000_000_000)
+
+
+def test_a_fee_that_nobody_knows_leaves_a_call_in_parts_partly_priced(session: Session) -> None:
+    """Every part has a price, the search beside them has none: what stands is a lower bound and says so."""
+    rates = [{"provider": "made", "model": name, "input": "1", "output": "2"} for name in ("made-1", "made-2")]
+    parts = [
+        {"request_key": key, "part": part, "model_id": name, "tok_input": 1000, "tok_output": 100}
+        for key in (0, 1)
+        for part, name in enumerate(("made-1", "made-2"))
+    ]
+    _, (searched, plain) = price_with_parts(
+        session, book_with(overlay_from_rows(rates)), parts, provider="made", model="made-1"
+    )
+    assert (plain["cost_state"], plain["cost_pusd"]) == ("priced", 2_400_000_000)
+    assert (searched["cost_state"], searched["cost_pusd"], searched["other_pusd"]) == ("partly", 2_400_000_000, None)

@@ -1,5 +1,6 @@
 -- Priced requests, those billed in parts as the sum of their parts; fees stay those of the request.
--- A request is partly priced as soon as one of its parts is not. Columns: those of pricing.priced.
+-- A request is partly priced as soon as one of its parts is not, or its units ({requests}: request_key, units) have no
+-- fee. Columns: those of pricing.priced.
 WITH folded AS (
     SELECT
         request_key,
@@ -37,9 +38,10 @@ SELECT
     CASE
         WHEN f.request_key IS NULL OR p.cost_state = 'not_billed' THEN p.cost_state
         WHEN f.cost_pusd IS NULL THEN 'unpriced'
-        WHEN f.n_not_priced > 0 THEN 'partly'
+        WHEN f.n_not_priced > 0 OR (r.units IS NOT NULL AND p.other_pusd IS NULL) THEN 'partly'
         ELSE 'priced'
     END AS cost_state,
     CASE WHEN f.cost_pusd IS NULL THEN p.price_warning END AS price_warning
 FROM {priced} AS p
+JOIN {requests} AS r ON r.request_key = p.request_key
 LEFT JOIN folded AS f ON f.request_key = p.request_key
