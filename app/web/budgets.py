@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-from fastapi import APIRouter, Form
+from fastapi import APIRouter, Form, Path
 from pydantic import BaseModel, Field
 
 from app.core.errors import NotFoundError
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 NAME_MAX = 200
 TEXT_MAX = 100
+Number = Annotated[int, Path(ge=1, le=2**63 - 1)]
+"""The number of a budget, as the store can hold one."""
 
 
 class BudgetForm(BaseModel):
@@ -63,12 +65,12 @@ def routes(deps: Deps) -> APIRouter:
         return render.see_other("/budgets?done=added")
 
     @router.post("/budgets/{number}", response_model=None)
-    def change(number: int, form: Annotated[BudgetForm, Form()]) -> Response:
+    def change(number: Number, form: Annotated[BudgetForm, Form()]) -> Response:
         desk().change(number, form.given())
         return render.see_other("/budgets?done=changed")
 
     @router.post("/budgets/{number}/remove", response_model=None)
-    def remove(number: int) -> Response:
+    def remove(number: Number) -> Response:
         desk().remove(number)
         return render.see_other("/budgets?done=removed")
 

@@ -127,6 +127,8 @@ def test_a_budget_is_changed_and_removed_by_form(desk: Desk) -> None:
     assert "The budget is removed" in desk.post(f"/budgets/{budget.id}/remove").text
     assert kept.standing(desk.runtime.control) == []
     assert desk.post(f"/budgets/{budget.id}/remove").status_code == 404
+    assert desk.post(f"/budgets/{'9' * 40}/remove").status_code == 422, "no number that a store can hold"
+    assert desk.post(f"/budgets/{'9' * 40}", **FORM).status_code == 422
 
 
 @pytest.mark.parametrize(
