@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from app.analysis.bills import BillLine
 
+RESERVED: Final = "priority"
+"""The tier that a provider may sell as capacity of its own: costs that name other tiers do not hold it."""
 _ANY: Final = "\0any"
 _Place = tuple[str, int, str | None, str, str]
 
@@ -27,13 +29,18 @@ def with_costs_elsewhere(lines: list[BillLine]) -> list[BillLine]:
     """The lines with `cost_elsewhere` said; costs of no class are taken for totals where a day has no others."""
     named = _totals_named(lines)
     costs: set[_Place] = set()
+    reserved: set[_Place] = set()
     for line in named:
         if _charges(line):
             costs.update(_spoken_of(line))
+            if line.service_tier in (None, RESERVED):
+                reserved.update(_spoken_of(line))
     return [
         line
         if line.has_cost or line.kind != "usage"
-        else replace(line, cost_elsewhere=not costs.isdisjoint(_asked(line)))
+        else replace(
+            line, cost_elsewhere=not (reserved if line.service_tier == RESERVED else costs).isdisjoint(_asked(line))
+        )
         for line in named
     ]
 

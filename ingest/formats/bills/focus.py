@@ -6,6 +6,7 @@ use of a generative model are kept as such: their cost counts in the bill, not i
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, Final
 
 from app.core.billed import BILLED_CLASSES, BilledLine
@@ -23,15 +24,19 @@ if TYPE_CHECKING:
 
 _PROVIDERS: Final = {
     "aws": "aws",
-    "amazon web services": "aws",
-    "amazon web services, inc.": "aws",
+    "amazon": "aws",
     "microsoft": "azure",
     "azure": "azure",
-    "google cloud": "google",
     "google": "google",
     "gcp": "google",
     "openai": "openai",
     "anthropic": "anthropic",
+    "mistral": "mistral",
+    "openrouter": "openrouter",
+    "groq": "groq",
+    "together": "together",
+    "fireworks": "fireworks",
+    "vercel": "vercel",
 }
 _NAMES: Final = ("ProviderName", "ServiceProviderName", "HostProviderName", "InvoiceIssuerName", "PublisherName")
 
@@ -56,7 +61,7 @@ def parse(record: Any, _origin: Origin) -> Iterator[UsageEvent | BilledLine | Re
 def _line(record: dict[str, Any]) -> BilledLine:
     cost = charge(record["BilledCost"], "BilledCost")
     named = [found for name in _NAMES if (found := text(record.get(name))) is not None]
-    provider = next((_PROVIDERS[name.lower()] for name in named if name.lower() in _PROVIDERS), None)
+    provider = next((known for name in named if (known := _provider(name)) is not None), None)
     said = " ".join(text(record.get(name)) or "" for name in ("SkuMeter", "ChargeDescription", "ResourceName", "SkuId"))
     model = text(nested(record, "SkuPriceDetails.x_Model")) or _model(said, provider)
     ours = _is_model_use(record, model)
@@ -88,6 +93,12 @@ def _line(record: dict[str, Any]) -> BilledLine:
         list_cost=money(record.get("ListCost"), "ListCost"),
         currency=(text(record.get("BillingCurrency")) or "USD").upper(),
     )
+
+
+def _provider(name: str) -> str | None:
+    """The provider behind a company's name, with whatever legal form or product stands behind it."""
+    said = name.lower()
+    return next((known for start, known in _PROVIDERS.items() if re.match(rf"{start}\b", said)), None)
 
 
 def _model(said: str, provider: str | None) -> str | None:
