@@ -8,11 +8,12 @@ from typing import Any, Final
 import msgspec
 
 from app.core.usage import UsageEvent
-from ingest.formats import providers
+from ingest.formats import langfuse_usage, providers
 from ingest.formats.addresses import read_address
 from ingest.formats.dressing import MAX_TAG, read_tags, set_http_error
 from ingest.formats.fields import canonical, compact, decoded_text, integer, number, table, text, usd_text
 from ingest.formats.otlp_content import read_content
+from ingest.formats.otlp_packed import NOTHING, Packed, unpack
 from ingest.formats.otlp_spans import Span, attributes
 from ingest.formats.otlp_usage import has_usage, read_usage
 from ingest.formats.otlp_vocabulary import ABOVE, NONE, Vendor, meanings, vocabulary
@@ -25,7 +26,9 @@ _REGIONS: Final = (
     re.compile(r"\b([a-z]{2}(?:-[a-z]+)+-\d)\.amazonaws\.com"),
     re.compile(r"\b([a-z]+-[a-z]+\d+)-aiplatform\.googleapis\.com"),
 )
+_PENDING: Final = "pending_span"  # Logfire's notice that a span began, which comes again when it ends
 _FIRST_EVENTS: Final = ("first token stream event", "gen_ai.first_token", "llm.content.completion.chunk")
+_TRUTH: Final = {"true": True, "false": False}
 _OWN_PARAMETERS: Final = {
     "max_tokens": ("max_tokens", "max_completion_tokens", "max_output_tokens"),
     "temperature": ("temperature",),
@@ -46,6 +49,7 @@ class Reading(msgspec.Struct):
     kind: str
     vendor: Vendor | None
     usage: bool
+    packed: Packed = NOTHING
 
 
 def read(span: Span) -> Reading:
@@ -56,19 +60,36 @@ def read(span: Span) -> Reading:
     if vendor is not None:
         said |= meanings(span.attributes, vendor.names)
         said.setdefault("provider", vendor.provider)
-    usage = has_usage(said)
-    return Reading(span, said, _kind(span, said, words.operations, usage=usage), vendor, usage)
+    above = _operation(span, said, words.operations) == ABOVE
+    packed = unpack(span.attributes, said, above=above)
+    usage = has_usage(said) or packed.usage is not None
+    return Reading(span, said, _kind(span, said, words.operations, usage=usage), vendor, usage, packed)
+
+
+def read_counters(reading: Reading, event: UsageEvent, warnings: list[str]) -> None:
+    """Fill the token classes of `event` from what a span says of its tokens."""
+    packed = reading.packed
+    if packed.usage is not None:
+        langfuse_usage.read_usage(packed.usage, event, warnings)
+        return
+    beside = packed.beside or reading.vendor is not None
+    read_usage(reading.said, event, warnings, beside=beside, apart=packed.apart)
 
 
 def _kind(span: Span, said: dict[str, Any], operations: dict[str, str], *, usage: bool) -> str:
     """The operation of a span; where it names none, counters beside a model make it a call."""
-    named = said.get("operation")
-    found = operations.get(named.lower()) if type(named) is str else None
-    if found is None:
-        found = operations.get(span.name.lower())
+    if said.get("span_type") == _PENDING:
+        return NONE
+    found = _operation(span, said, operations)
     if found is not None:
         return NONE if found == ABOVE and not usage else found
     return "chat" if usage and ("model" in said or "model_asked" in said) else NONE
+
+
+def _operation(span: Span, said: dict[str, Any], operations: dict[str, str]) -> str | None:
+    named = said.get("operation")
+    found = operations.get(named.strip('"').lower()) if type(named) is str else None
+    return operations.get(span.name.lower()) if found is None else found
 
 
 def event_of(reading: Reading, parent: str | None) -> UsageEvent:
@@ -84,13 +105,17 @@ def event_of(reading: Reading, parent: str | None) -> UsageEvent:
         session_id=text(said.get("session")),
         user=text(said.get("user")),
         account=text(said.get("account")),
+        api_key=text(said.get("api_key")),
+        api_key_alias=text(said.get("api_key_alias")),
     )
+    if reading.vendor is not None and (request := text(said.get("request"))) is not None:
+        event.source_record = request  # by which the vendor's log record of the same call is known
     event.provider = _provider(said, event.model)
     read_address((), said.get("model_asked"), event)
     if reading.kind != ABOVE:  # what stands above calls may carry the id of one of them
         event.provider_response_id = text(said.get("response_id"))
     if reading.usage:
-        read_usage(said, event, warnings, beside=reading.vendor is not None)
+        read_counters(reading, event, warnings)
     event.cost_reported_usd = usd_text(said.get("cost_usd"), "cost_usd", warnings)
     _read_times(span, said, event, warnings)
     _read_outcome(span, said, event)
@@ -136,6 +161,9 @@ def _read_times(span: Span, said: dict[str, Any], event: UsageEvent, warnings: l
     if waited is not None:
         event.first_token_us = event.start_us + waited
         return
+    if said.get("first_at") is not None:
+        event.first_token_us = instant(str(said["first_at"]).strip('"'), "first_token", warnings)
+        return
     for item in span.events:
         if type(item) is dict and str(item.get("name")).lower() in _FIRST_EVENTS:
             time = item.get("timeUnixNano", item.get("time_unix_nano", item.get("timestamp")))
@@ -160,7 +188,8 @@ def _read_outcome(span: Span, said: dict[str, Any], event: UsageEvent) -> None:
     if http is None and kind is not None and kind.isdigit() and len(kind) == 3:
         http = int(kind)
     event.http_status = http
-    if not span.failed and kind is None and event.finish_reason != "error":
+    failed = span.failed or said.get("level") == "ERROR"
+    if not failed and kind is None and event.finish_reason != "error":
         return
     event.error = span.message or _exception(span, said) or kind
     event.status = "timeout" if kind is not None and "timeout" in kind.lower() else "error"
@@ -198,7 +227,7 @@ def _read_parameters(said: dict[str, Any], event: UsageEvent) -> None:
     event.response_format = wanted if type(wanted) is str else None
     event.reasoning_effort = text(said.get("reasoning_effort"))
     stream = said.get("stream")
-    event.stream = stream if type(stream) is bool else None
+    event.stream = stream if type(stream) is bool else _TRUTH.get(str(stream).lower())
     used = {name for names in _OWN_PARAMETERS.values() for name in names} | {"model", "messages", "tools"}
     rest = {name: value for name, value in sent.items() if name not in used}
     event.params = canonical(rest) if rest else None

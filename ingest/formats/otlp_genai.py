@@ -12,6 +12,7 @@ from app.core.usage import Rejected, SpanLink, UsageEvent
 from ingest.formats.format import Format
 from ingest.formats.otlp_event import event_of, read, start_of
 from ingest.formats.otlp_parents import between, repeating
+from ingest.formats.otlp_records import outcomes
 from ingest.formats.otlp_spans import Span, is_export, records_of, spans_of
 from ingest.formats.otlp_vocabulary import NONE
 
@@ -35,7 +36,7 @@ def parse(record: Any, _origin: Origin) -> Iterator[UsageEvent | Rejected]:
     if is_export(record):
         yield from calls(spans_of(record))
     elif is_export(record, "Logs"):
-        yield from _of_records(records_of(record))
+        yield from outcomes(records_of(record))
     else:
         yield Rejected("no OTLP export: it has neither resourceSpans nor resourceLogs")
 
@@ -72,22 +73,6 @@ def _passed(span: Span, reason: str, *, link: bool) -> Rejected:
         parent_id=span.parent_id,
         start_us=start_of(span),
     )
-
-
-def _of_records(given: Iterable[Span | str]) -> Iterator[UsageEvent | Rejected]:
-    for item in given:
-        if isinstance(item, str):
-            yield Rejected(item)
-            continue
-        reading = read(item)
-        if reading.kind == NONE or not (reading.usage or reading.said.get("response_id")):
-            yield Rejected("a log record that is no call", benign=True)
-            continue
-        event = event_of(reading, None)
-        if event.source_record is None and event.provider_response_id is None:
-            yield Rejected("a log record of a call without the ids of its span or its response", part=item.raw)
-            continue
-        yield event
 
 
 FORMAT: Final = Format(

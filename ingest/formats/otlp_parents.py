@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from app.core.usage import UsageEvent, tokens_in, tokens_out
-from ingest.formats.otlp_usage import read_usage
+from ingest.formats.otlp_event import read_counters
 from ingest.formats.otlp_vocabulary import ABOVE, NONE, vocabulary
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def _tokens(readings: list[Reading]) -> tuple[int, int]:
     total_in = total_out = 0
     for reading in readings:
         counted = UsageEvent()
-        read_usage(reading.said, counted, [], beside=reading.vendor is not None)
+        read_counters(reading, counted, [])
         total_in += tokens_in(counted) or 0
         total_out += tokens_out(counted) or 0
     return total_in, total_out

@@ -20,6 +20,7 @@ COUNTERS = (
     "input", "output", "cache_read", "cache_write", "reasoning", "input_audio", "cache_read_audio", "input_image",
     "output_audio", "output_image",
 )  # fmt: skip
+_READ = (*COUNTERS, "total", "cache_write_1h")
 
 
 def has_usage(said: dict[str, Any]) -> bool:
@@ -27,7 +28,9 @@ def has_usage(said: dict[str, Any]) -> bool:
     return any(said.get(name) not in (None, "") for name in COUNTERS)
 
 
-def read_usage(said: dict[str, Any], event: UsageEvent, warnings: list[str], *, beside: bool) -> None:
+def read_usage(
+    said: dict[str, Any], event: UsageEvent, warnings: list[str], *, beside: bool, apart: bool = False
+) -> None:
     """Fill the token classes of `event` from what a span says by meaning.
 
     Args:
@@ -35,8 +38,9 @@ def read_usage(said: dict[str, Any], event: UsageEvent, warnings: list[str], *, 
         event: receives disjoint classes and `tok_total_reported`; its model and provider name the lifetime of writes.
         warnings: receives `bad_number:*`, `inconsistent_usage`, `sum_mismatch`.
         beside: the layout's own convention: true where cached tokens stand beside the input.
+        apart: likewise of reasoning and the output.
     """
-    found = {name: count(said.get(name), name, warnings) for name in (*COUNTERS, "total")}
+    found = {name: count(said.get(name), name, warnings) for name in _READ}
     if found["cache_read"] is None:
         found["cache_read"] = found["cache_read_audio"]
     prompt, answer, total = found["input"], found["output"], found["total"]
@@ -46,7 +50,9 @@ def read_usage(said: dict[str, Any], event: UsageEvent, warnings: list[str], *, 
     if prompt is not None and cached:
         beside = _stands_beside(prompt, cached, answer or 0, reasoning, total, beside=beside)
     _read_input(found, prompt, event, warnings, beside=beside)
-    apart = answer is not None and _reasoning_apart(prompt, cached if beside else 0, answer, reasoning, total)
+    apart = answer is not None and _reasoning_apart(
+        prompt, cached if beside else 0, answer, reasoning, total, apart=apart
+    )
     _read_output(found, answer, event, warnings, apart=apart)
     whole = (prompt or 0) + (cached if beside else 0) + (answer or 0) + (reasoning if apart else 0)
     if total is not None and prompt is not None and total != whole:
@@ -91,14 +97,23 @@ def _read_input(
     if audio_read:
         event.tok_cache_read_audio = audio_read
     if written is not None:
-        setattr(event, providers.write_class(event.model, event.provider), written)
+        _read_written(written, min(found["cache_write_1h"] or 0, written), event)
     if fresh_audio:
         event.tok_input_audio = fresh_audio
     if image:
         event.tok_input_image = image
 
 
-def _reasoning_apart(prompt: int | None, beside: int, answer: int, reasoning: int, total: int | None) -> bool:
+def _read_written(written: int, hour: int, event: UsageEvent) -> None:
+    if hour:
+        event.tok_cache_write_1h = hour
+    if not hour or written > hour:
+        setattr(event, providers.write_class(event.model, event.provider), written - hour)
+
+
+def _reasoning_apart(
+    prompt: int | None, beside: int, answer: int, reasoning: int, total: int | None, *, apart: bool
+) -> bool:
     """Whether reasoning stands beside the answer: the record's own total, or an answer too small for it, says so."""
     if not reasoning:
         return False
@@ -107,7 +122,7 @@ def _reasoning_apart(prompt: int | None, beside: int, answer: int, reasoning: in
             return False
         if total == prompt + beside + answer + reasoning:
             return True
-    return reasoning > answer
+    return apart or reasoning > answer
 
 
 def _read_output(
