@@ -126,6 +126,7 @@ def _table(context: Context, jobs: Sequence[Job], worth: Mapping[str, Worth]) ->
         tuple(rows),
         frame_note=f"The newest {ROWS}." if len(rows) == ROWS else "",
         empty="No job yet. Hand in a file, or point a client at the address below.",
+        stacked=True,
     )
 
 

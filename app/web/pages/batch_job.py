@@ -184,7 +184,7 @@ def _parts_table(context: Context, view: JobView) -> Table:
             Column("number", "Part", "number"),
             Column("model", "Model", width="tight"),
             Column("endpoint", "Endpoint", width="tight"),
-            Column("attempt", "Attempt", "number"),
+            Column("attempt", "Attempt", "number", twin_only=all(part.attempt == 1 for part in view.parts)),
             Column("requests", "Requests", "number"),
             Column("state", "State", width="tight"),
             Column("worked_off", "Worked off", "number", "As the provider counts"),
@@ -194,6 +194,7 @@ def _parts_table(context: Context, view: JobView) -> Table:
             Column("error", "What went wrong", width="wide", twin_only=not any(part.error for part in view.parts)),
         ),
         tuple(_part_row(context, part) for part in view.parts),
+        stacked=True,
     )
 
 

@@ -245,7 +245,7 @@ def _runs_table(context: Context, jobs: Mapping[str, Job], chosen: str) -> Table
         (
             Column("started", "Began", width="tight"),
             Column("job", "Job", width="mid"),
-            Column("due", "Was due", width="mid"),
+            Column("due", "Was due", width="label"),
             Column("missed", "Missed", "number", "How many earlier runs this one stands for", twin_only=True),
             Column("cause", "Asked by", width="tight"),
             Column("late", "Late", twin_only=True),

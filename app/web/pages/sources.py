@@ -38,7 +38,7 @@ DONE: Final = {
     "overlap": "Saved. Every sum follows it; the savings do with the next analysis.",
 }
 AGAIN: Final = (
-    "halve sources again reads these once more, as after an update: files where they lie, pulled records by asking "
+    "`halve sources again` reads these once more, as after an update: files where they lie, pulled records by asking "
     "their server. What was uploaded or pushed is not kept: send it again."
 )
 STALE_US: Final = 36 * 3_600_000_000
@@ -222,7 +222,7 @@ def _unpriced_table(unpriced: tuple[UnpricedModel, ...], why: Reasons) -> Table:
             Column("model", "Model"),
             Column("provider", "Provider"),
             Column("state", "State", twin_only=True),
-            Column("reason", "What is missing"),
+            Column("reason", "What is missing", width="mid"),
             Column("requests", "Requests", "number"),
             Column("tokens", "Tokens", "number"),
         ),
@@ -246,7 +246,7 @@ def _reasons_table(context: Context) -> Table:
     return Table(
         "reasons",
         "Why records were rejected",
-        (Column("source", "Source"), Column("reason", "Reason"), Column("records", "Records", "number")),
+        (Column("source", "Source"), Column("reason", "Reason", width="mid"), Column("records", "Records", "number")),
         tuple(
             (cells.text(item.source), cells.text(item.reason), cells.count(item.records))
             for item in rejected_reasons(context.session)
@@ -264,7 +264,7 @@ def _rejected_table(context: Context) -> Table:
         (
             Column("file", "File"),
             Column("line", "Line", "number"),
-            Column("reason", "Reason"),
+            Column("reason", "Reason", width="mid"),
             Column("head", "Beginning of the record, secrets removed", width="wide"),
             Column("seen", "Seen", width="tight"),
         ),
