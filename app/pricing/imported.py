@@ -77,7 +77,9 @@ def apply(folder: Path, difference: Difference, *, now_us: int) -> Taken:
                     f"  # {rule_text.moment(now_us // 1_000_000 * 1_000_000)}: {table.kind}, {_one_line(table.name)} "
                     f"as of {_day(table.as_of_us)}: {len(added)} added, {len(changed)} changed\n"
                 )
-                entries = "".join(f"{_entry(table, item)}\n" for item in (*added, *changed))
+                # later entries win: of two open-ended rates of one model, the newer one has to be the last
+                taken = sorted((*added, *changed), key=lambda item: item.row.from_us or 0)
+                entries = "".join(f"{_entry(table, item)}\n" for item in taken)
                 _write(path, (before + heading + entries).encode())
             (folder / TABLES).mkdir(exist_ok=True)
             _write(folder / TABLES / f"{table.kind}.json", msgspec.json.encode(table))

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 Layer = Literal["list", "contract"]
 Op = Literal["set", "multiply", "derive", "backdate", "add", "withhold"]
 GLOB_MARKS: Final = "*?["
+MOST: Final = 10**12
+"""No price or factor is as large; a number beyond it is a slip, and could not be reckoned with."""
 STATUSES: Final = ("confirmed", "announced", "estimated")
 
 _DAYS: Final = {"mon": 0, "tue": 1, "wed": 2, "thu": 3, "fri": 4, "sat": 5, "sun": 6}
@@ -173,8 +175,8 @@ class Entry:
             number = Decimal(above) / Decimal(below) if slash else Decimal(above)
         except (InvalidOperation, ZeroDivisionError):
             raise self.fail(field, f"{value!r} is no number") from None
-        if not number.is_finite() or number < 0:
-            raise self.fail(field, f"{value!r} must be a number that is not negative")
+        if not number.is_finite() or not 0 <= number < MOST:
+            raise self.fail(field, f"{value!r} must be a number that is not negative, and not beyond all measure")
         return number
 
     def time_us(self, field: str, default: int) -> int:

@@ -23,14 +23,14 @@ class Column:
     """`key` names the column in the twins, `label` on the page; `sort` is the page's sorting key, if it sorts.
 
     A `twin_only` column is for machines (an identifier that a page carries in a link). In one of the width `label` the
-    notes stand below the values.
+    notes stand below the values, in one of the width `dates` too; one of the width `address` breaks long words.
     """
 
     key: str
     label: str
     kind: Literal["text", "number"] = "text"
     help: str = ""
-    width: Literal["", "tight", "mid", "wide", "label"] = ""
+    width: Literal["", "tight", "mid", "wide", "label", "address", "dates"] = ""
     twin_only: bool = False
     sort: str = ""
 

@@ -173,7 +173,7 @@ def test_one_record_of_a_proxy_is_a_table_and_text_is_a_number(tmp_path: Path, b
     assert (rate.rates["r_input"], rate.rates["r_output"]) == (5_000_000, 25_000_000)
 
 
-@pytest.mark.parametrize("value", ["", "free", "1e", "nan", "-1e-6", "inf", True, [], {}])
+@pytest.mark.parametrize("value", ["", "free", "1e", "nan", "-1e-6", "inf", "1e999999999", True, [], {}])
 def test_price_that_is_no_number_refuses_its_entry_and_is_never_zero(value: Any) -> None:
     table = litellm.read("t", {"m": {"litellm_provider": "p", "input_cost_per_token": value}}, TODAY)
     assert (table.rows, [one.where for one in table.problems]) == ([], ["m"])
@@ -293,3 +293,56 @@ def test_rate_of_the_users_file_that_differs_from_the_list_is_a_disagreement(tmp
     )
     told = [one for one in disagreements(own, [], now_us=TODAY) if one.other == "your price file"]
     assert [(one.model, one.name, one.book_usd, one.other_usd) for one in told] == [("gpt-4o", "input", "2.5", "2")]
+
+
+@pytest.mark.parametrize(
+    ("unit", "written"),
+    [
+        ("", "3"), ("per 1M tokens", "3"), ("1M", "3"), ("USD/Mtok", "3"), ("1,000,000 tokens", "3"),
+        ("per 1K tokens", "0.003"), ("1k", "0.003"), ("1000", "0.003"), ("ktok", "0.003"),
+        ("token", "0.000003"), ("per token", "0.000003"), ("1", "0.000003"),
+    ],
+)  # fmt: skip
+def test_csv_says_in_which_unit_its_prices_are(tmp_path: Path, unit: str, written: str) -> None:
+    text = f'Provider, Model ,unit,input,web_search\nopenai,made-model,"{unit}",{written},0.01\n'
+    (row,) = table_of(tmp_path, text, "t.csv").rows
+    assert row.prices == {"input": ((-1, Decimal(3_000_000)),), "web_search": ((-1, Decimal(10**10)),)}
+
+
+@pytest.mark.parametrize(
+    ("columns", "values", "words"),
+    [
+        ("currency", "EUR", "exchange rate"),
+        ("account", "acme", "your own price file"),
+        ("weekdays", "mon-fri", "your own price file"),
+        ("factor", "0.5", "your own price file"),
+        ("unit", "per call", "none of"),
+        ("input", "-3", "not negative"),
+        ("input", "NaN", "not negative"),
+        ("input", "1e400000000", "beyond all measure"),
+        ("note", "x,too many", "more values"),
+        ("to", "2026-01-01", "not after"),
+    ],
+)
+def test_csv_row_that_means_more_than_a_price_is_refused(tmp_path: Path, columns: str, values: str, words: str) -> None:
+    first = "" if columns == "input" else ",3"
+    heading = "provider,model,from" + ("" if columns == "input" else ",input") + f",{columns}"
+    other = "openai,other,2026-06-01,3" + ("," if first else "")
+    text = f"{heading}\nopenai,made-model,2026-06-01{first},{values}\n{other}\n"
+    table = table_of(tmp_path, text, "t.csv")
+    assert [row.model for row in table.rows] == ["other"]
+    (problem,) = table.problems
+    assert words in problem.reason
+    assert "line 2" in problem.where
+
+
+@pytest.mark.parametrize("newest_first", [False, True])
+def test_dated_rows_of_a_table_hold_by_their_day_whatever_their_order(
+    tmp_path: Path, book: PriceBook, newest_first: bool
+) -> None:
+    lines = ["openai,made-dated,2026-01-01,1\n", "openai,made-dated,2026-06-01,2\n"]
+    text = "provider,model,from,input\n" + "".join(reversed(lines) if newest_first else lines)
+    imported.apply(tmp_path, compare(book, table_of(tmp_path, text, "t.csv")), now_us=TODAY)
+    after = PriceBook.load(None, None, imported.file_in(tmp_path))
+    rates = [after.rate("openai", "made-dated", at_us=us(day)) for day in ("2026-03-01", "2026-06-01", "2026-11-01")]
+    assert [None if rate is None else rate.rates["r_input"] for rate in rates] == [1_000_000, 2_000_000, 2_000_000]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from app.pricing.rates import FOREVER_US, Prices
+from app.pricing.rules import MOST
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -67,7 +68,7 @@ def amount(field: str, value: Any) -> Decimal:
         number = Decimal(str(value).strip())
     except InvalidOperation:
         raise UnreadableError(f"{field} is {value!r}, which is no number") from None
-    if not number.is_finite() or number < 0:
+    if not number.is_finite() or not 0 <= number < MOST:
         raise UnreadableError(f"{field} is {value!r}; a price is a finite number that is not negative")
     return number
 

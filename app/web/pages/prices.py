@@ -136,17 +136,17 @@ def _rates_table(lines: Sequence[PriceLine], *, asked: str, full: bool) -> Table
         caption,
         (
             Column("model", "Model", width="label"),
-            Column("context", "Context", width="tight"),
-            Column("valid_from", "From", width="tight"),
-            Column("valid_to", "To", width="tight", twin_only=not asked),
+            Column("context", "Context"),
+            Column("valid_from", "From", width="dates"),
+            Column("valid_to", "To", twin_only=True),
             Column(
                 "prompt_above", "Prompt above", "number", twin_only=all(line.prompt_above is None for line in lines)
             ),
-            Column("hours_utc", "Hours, UTC", width="tight", twin_only=not any(line.hours for line in lines)),
-            *(Column(f"{name}_usd_per_mtok", label, "number") for name, label in CLASSES),
-            Column("other_rates", "Other rates", width="mid"),
+            Column("hours_utc", "Hours, UTC", twin_only=not any(line.hours for line in lines)),
+            *(_class_column(lines, name, label) for name, label in CLASSES),
+            Column("other_rates", "Other rates", twin_only=not any(_others(line) for line in lines)),
             Column("status", "Status", width="tight", twin_only=True),
-            Column("source", "Source", width="mid"),
+            Column("source", "Source", width="address"),
             Column("currency", "Currency", twin_only=True),
             Column("price_row", "Price row", twin_only=True),
         ),
@@ -159,8 +159,15 @@ def _rates_table(lines: Sequence[PriceLine], *, asked: str, full: bool) -> Table
     )
 
 
-def _rate_row(line: PriceLine) -> tuple[Cell, ...]:
-    tone: Tone = "muted" if line.valid_to is not None else ""  # a price of the past
+def _class_column(lines: Sequence[PriceLine], name: str, label: str) -> Column:
+    """A class as a column; that of the longer lifetime only where a model prices it otherwise than the shorter."""
+    rates = [line.usd_per_mtok for line in lines]
+    same = name == "cache_write_1h" and all(rate[name] == rate["cache_write_5m"] for rate in rates)
+    return Column(f"{name}_usd_per_mtok", label, "number", twin_only=same)
+
+
+def _others(line: PriceLine) -> str:
+    """What a row prices beside the classes that have a column."""
     shown = dict(CLASSES)
     others = [
         f"{name.replace('_', ' ')} {rate}" for name, rate in line.usd_per_mtok.items() if name not in shown and rate
@@ -168,15 +175,22 @@ def _rate_row(line: PriceLine) -> tuple[Cell, ...]:
     if line.usd_per_mtok["reasoning"] == line.usd_per_mtok["output"]:
         others = [text for text in others if not text.startswith("reasoning ")]
     others += [f"{name.replace('_', ' ')} {rate} each" for name, rate in line.fees_usd.items()]
+    return "; ".join(others)
+
+
+def _rate_row(line: PriceLine) -> tuple[Cell, ...]:
+    tone: Tone = "muted" if line.valid_to is not None else ""  # a price of the past
+    others = _others(line)
+    until = "" if line.valid_to is None else f"to {_date(line.valid_to, '')}"
     return (
         Cell(f"{line.provider}/{line.model}", line.model, note=line.provider, tone=tone),
-        Cell(line.context, line.context),
-        Cell(line.valid_from, _date(line.valid_from, "always")),
+        Cell(line.context, line.context.replace("=", " ")),
+        Cell(line.valid_from, _date(line.valid_from, "always"), note=until),
         Cell(line.valid_to, _date(line.valid_to, "")),
         Cell(line.prompt_above, "" if line.prompt_above is None else show.count(line.prompt_above)),
         Cell(line.hours or None, line.hours),
-        *(Cell(line.usd_per_mtok[name], line.usd_per_mtok[name] or show.UNKNOWN, tone=tone) for name in shown),
-        Cell("; ".join(others) or None, "; ".join(others), tone="muted"),
+        *(Cell(line.usd_per_mtok[name], line.usd_per_mtok[name] or show.UNKNOWN, tone=tone) for name, _ in CLASSES),
+        Cell(others or None, others, tone="muted"),
         Cell(line.status, line.status, tone="muted" if line.status == "confirmed" else ""),
         Cell(
             line.source,
@@ -249,20 +263,20 @@ def _disagreement_table(found: Sequence[Disagreement]) -> Table:
         "Where lists disagree by more than 1 %",
         (
             Column("model", "Model", width="label"),
-            Column("context", "Context", width="tight"),
-            Column("class", "Class", width="tight"),
+            Column("context", "Context"),
+            Column("class", "Class"),
             Column("prompt_above", "Prompt above", "number"),
             Column("book_usd", "Book", "number"),
             Column("since", "Since", width="tight"),
             Column("other_usd", "Other list", "number"),
             Column("as_of", "As of", width="tight"),
             Column("other", "List", width="mid"),
-            Column("source", "The book's source", width="wide"),
+            Column("source", "The book's source", width="address"),
         ),
         tuple(
             (
                 Cell(f"{one.provider}/{one.model}", one.model, note=one.provider),
-                Cell(one.ctx or "standard", one.ctx or "standard"),
+                Cell(one.ctx or "standard", (one.ctx or "standard").replace("=", " ")),
                 Cell(one.name, one.name.replace("_", " "), note="each" if one.name in FEES else ""),
                 Cell(one.prompt_above, "" if one.prompt_above is None else show.count(one.prompt_above)),
                 Cell(one.book_usd, one.book_usd),
