@@ -22,6 +22,8 @@ def _whole(digits: str) -> int | float:
 
 DECODER: Final = json.JSONDecoder(parse_int=_whole)
 _FIRST_KEY: Final = re.compile(r'\{\s*"[^"\\]{1,64}"\s*:')
+_OBJECT: Final = re.compile(r'\{\s*"')
+_BRACKETED: Final = re.compile(r"\[[^\[\]{}\"]*\]")  # `[2026-03-02 10:00:00] {...}`
 _MAX_TRIES: Final = 64
 
 Decoded = tuple[list[Any], str | None]
@@ -34,11 +36,15 @@ def salvage(line: bytes) -> Decoded:
     text = line.decode("utf-8", "replace").replace("\x00", "").strip()
     if not text:
         return [], "only NUL bytes, as an unclean shutdown leaves them"
+    if (value := _behind_a_prefix(text)) is not None:
+        return [value], None
     values: list[Any] = []
     position = 0
     try:
         while position < len(text):
             value, position = DECODER.raw_decode(text, position)
+            if not values and position < len(text) and text[0] not in '{["':
+                return [], "a line of text without a JSON record"  # which begins with a number, as a time does
             values.append(value)
             while position < len(text) and text[position] in " \t\r,":
                 position += 1
@@ -49,6 +55,18 @@ def salvage(line: bytes) -> Decoded:
     except RecursionError:
         return values, "JSON nested too deeply"
     return values, None
+
+
+def _behind_a_prefix(text: str) -> Any:
+    """The object that ends a line of text: a logger or a container runtime put a time, a level or a name before it."""
+    start = _OBJECT.search(text) if text[0] not in "{[" or _BRACKETED.match(text) else None
+    if start is None:
+        return None
+    try:
+        value, end = DECODER.raw_decode(text, start.start())
+    except (json.JSONDecodeError, RecursionError):
+        return None
+    return value if end == len(text) else None
 
 
 def _whole_record_at_the_end(text: str, start: int) -> list[Any]:

@@ -27,6 +27,8 @@ HEAD_BYTES: Final = 256 * 1024
 BOM: Final = b"\xef\xbb\xbf"
 DAMAGED: Final = (EOFError, gzip.BadGzipFile, zlib.error)
 
+# A time or a level in brackets, then an object: lines of a log, and no list.
+_BRACKETED: Final = re.compile(rb'\[[^\[\]{}"]*\][^{]*\{\s*"')
 _LINE_SUFFIXES = (".jsonl", ".ndjson", ".log", ".jsonlines")
 
 
@@ -157,7 +159,7 @@ def _json_layout(first: bytes, ended: bool, rest: bytes, path: Path) -> Layout:
         alone = first.startswith(b"[") and not rest.strip()
         return "document" if alone else "lines"
     if first.startswith(b"["):
-        return "document"
+        return "lines" if _BRACKETED.match(first) else "document"
     if not ended:
         return "lines"
     if first.endswith((b"{", b"[", b",")):

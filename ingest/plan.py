@@ -23,6 +23,7 @@ from ingest.lines import fast
 from ingest.opening import MAX_RECORD_BYTES, Shape, look_at
 from ingest.reader import read_chunk
 from ingest.records import UNKNOWN, Chunk, Record
+from ingest.shipped import unpacked
 from ingest.worker import Task, tail_hash
 
 if TYPE_CHECKING:
@@ -185,7 +186,9 @@ class Plan:
 
 
 def _detected(values: list[Any], chunk: Chunk) -> str | None:
-    best = detect_format(values, chunk.file)
+    best = detect_format(values, chunk.file) or detect_format(
+        [one for value in values for one in unpacked(value)][:DETECTION_RECORDS], chunk.file
+    )
     return None if best is None else best.name
 
 

@@ -19,6 +19,7 @@ from ingest.connectors import files
 from ingest.fingerprint import Fingerprinter, Text
 from ingest.formats import format_named, generic_rows
 from ingest.formats.format import Format, Origin
+from ingest.mixture import parser_of
 from ingest.opening import look_at
 from ingest.reader import read_chunk
 from ingest.records import UNKNOWN, Broken, Chunk, Record
@@ -88,7 +89,7 @@ class Worker:
                 tail_hash=tail_hash(chunk.path, chunk.settled_to),
                 complete=True,
             )
-            parse = None if chunk.format == UNKNOWN else self._format(chunk).parser()
+            parse = None if chunk.format == UNKNOWN else self._parser(chunk)
             for item in self._items(chunk):
                 if not chunk.line_to:
                     result.line_to = item.line
@@ -162,6 +163,11 @@ class Worker:
         if found is None:
             found = self._formats[chunk.format] = resolve_format(chunk.format, self.column_map)
         return found
+
+    def _parser(self, chunk: Chunk) -> Parse:
+        """What reads the chunk; with a column map the caller said what every row is."""
+        form = self._format(chunk)
+        return form.parser() if self.column_map is not None else parser_of(form)
 
     def _billing(self, chunk: Chunk) -> str:
         return "unknown" if chunk.format == UNKNOWN else self._format(chunk).billing

@@ -29,7 +29,22 @@ _AT_ONCE_US: Final = 500_000  # no call of a model is over so soon after its ses
 _V7_TEXT: Final = 36
 
 
+# What `codex exec --json` prints. `turn.completed` sums the thread up to that turn and names neither model nor time.
+_EXEC: Final = frozenset(
+    (
+        "thread.started", "turn.started", "turn.completed", "turn.failed", "item.started", "item.updated",
+        "item.completed",
+    )
+)  # fmt: skip
+_NO_CALLS_TOLD: Final = (
+    "the output of `codex exec --json` sums the calls of a thread and names neither their model nor their time: read "
+    "the session's rollout, which tells each of them (`halve analyze --codex`)"
+)
+
+
 def detect(record: Any) -> float:
+    if _is_printed(record):
+        return 0.9
     if type(record) is not dict or type(record.get("payload")) is not dict or "timestamp" not in record:
         return 0.0
     kind = record.get("type")
@@ -41,6 +56,10 @@ def detect(record: Any) -> float:
 def parse(record: Any, origin: Origin) -> Iterator[UsageEvent | Rejected]:
     """A record standing alone, as the first of its file."""
     return Rollout().parse(record, origin)
+
+
+def _is_printed(record: Any) -> bool:
+    return type(record) is dict and record.get("type") in _EXEC and "payload" not in record
 
 
 class Rollout:
@@ -78,6 +97,9 @@ class Rollout:
             yield Rejected("no Codex line: not a JSON object")
             return
         kind, payload = record.get("type"), record.get("payload")
+        if _is_printed(record):
+            yield Rejected(_NO_CALLS_TOLD, benign=kind != "turn.completed")
+            return
         if type(kind) is not str or not kind or type(payload) is not dict:
             yield Rejected("no Codex line: it has no type or no payload")
             return

@@ -6,6 +6,7 @@ format named for a file is the layout that most of its records have; its token c
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from app.core.usage import Rejected, UsageEvent
@@ -33,10 +34,10 @@ from ingest.formats.envelope import STREAM_EVENTS, Exchange, unwrap
 from ingest.formats.fields import table
 from ingest.formats.format import Format
 from ingest.formats.plain_chat import PlainChat
-from ingest.formats.streams import gather
+from ingest.formats.streams import calls_in, gather
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from ingest.formats.format import Origin
     from ingest.formats.layout import Layout
@@ -83,9 +84,10 @@ _PLACES: Final = {
 
 
 def parse(record: Any, _origin: Origin) -> Iterator[UsageEvent | Rejected]:
-    """The event of one exchange, or why it is none."""
-    exchange = unwrap(record)
-    yield exchange if type(exchange) is Rejected else event_of(exchange)  # type: ignore[arg-type]
+    """The event of one exchange, or why it is none; a list gives one for each call that it holds."""
+    for one in calls_in(record) if type(record) is list else (record,):
+        exchange = unwrap(one)
+        yield exchange if type(exchange) is Rejected else event_of(exchange)  # type: ignore[arg-type]
 
 
 def event_of(exchange: Exchange) -> UsageEvent | Rejected:
@@ -222,19 +224,20 @@ def _layout_of_request(request: dict[str, Any], outer: dict[str, Any]) -> str:
     return "openai_completions" if "prompt" in request else "a request of an unknown endpoint"
 
 
-def _detector(name: str) -> Callable[[Any], float]:
-    def detect(record: Any) -> float:
-        exchange = unwrap(record)
-        if type(exchange) is not Exchange or layout_of(exchange) != name:
-            return 0.0
-        if exchange.chunks is not None:
-            return 1.0
-        response = exchange.response
-        if response is None:
-            return 0.7
-        return 1.0 if type(response.get("object")) is str or response.get("type") == "message" else 0.7
-
-    return detect
+def layout_score(record: Any, name: str | None = None) -> float:
+    """How surely a record is an exchange of the layout named, or of any: from 0 to 1."""
+    exchange = unwrap(calls_in(record)[0] if type(record) is list and record else record)
+    if type(exchange) is not Exchange:
+        return 0.0
+    found = layout_of(exchange)
+    if found != name and (name is not None or found not in _BY_NAME):
+        return 0.0
+    if exchange.chunks is not None:
+        return 1.0
+    response = exchange.response
+    if response is None:
+        return 0.7
+    return 1.0 if type(response.get("object")) is str or response.get("type") == "message" else 0.7
 
 
 EXCHANGE_FORMATS: Final[tuple[Format, ...]] = tuple(
@@ -243,7 +246,7 @@ EXCHANGE_FORMATS: Final[tuple[Format, ...]] = tuple(
         title=layout.title,
         convention=layout.convention,
         billing="api",
-        detect=_detector(layout.name),
+        detect=partial(layout_score, name=layout.name),
         parse=parse,
         gather=gather,
         at_once=PlainChat if layout is openai_chat.LAYOUT else None,

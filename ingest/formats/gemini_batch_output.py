@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 def detect(record: Any) -> float:
     if type(record) is not dict or ("custom_id" in record and "processed_time" not in record):
         return 0.0
-    response = table(record.get("response"))
     if "processed_time" in record and ("request" in record or "instance" in record):
         return 1.0
     if "key" not in record:
         return 0.0
+    response = table(record.get("response"))
     if response:
         ours = owns(response) or _in_openais_shape(response)
         return 1.0 if ours and not record.keys() - _LINE else 0.0
@@ -44,13 +44,15 @@ def _in_openais_shape(response: dict[str, Any]) -> bool:
     return response.get("object") == "chat.completion" and "gemini" in str(response.get("model"))
 
 
+_ROW: Final = frozenset(("key", "custom_id", "processed_time", "status"))
+_OUTCOME: Final = frozenset(("response", "error", "status"))
 _LINE: Final = frozenset(("key", "response", "error", "request", "metadata", "logged"))
 
 
 def parse(record: Any, _origin: Origin) -> Iterator[UsageEvent | Rejected]:
     """The request of one line."""
-    if type(record) is not dict or not record.keys() & {"response", "error", "status"}:
-        yield Rejected("no line of a Gemini batch output: it has no response, error or status")
+    if type(record) is not dict or record.keys().isdisjoint(_ROW) or record.keys().isdisjoint(_OUTCOME):
+        yield Rejected("no line of a Gemini batch output: it has no response, error or status of a row")
         return
     request, response = table(record.get("request")), table(record.get("response"))
     item = event_of(Exchange(request or None, response or None, None, {})) if request or response else UsageEvent()

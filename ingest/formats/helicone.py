@@ -56,8 +56,8 @@ def parse(record: Any, _origin: Origin) -> Iterator[UsageEvent | Rejected]:
     for row in rows:
         if type(row) is not dict:
             yield Rejected("no Helicone request: not a JSON object")
-        elif "request_id" not in row:
-            yield Rejected("no Helicone request: it has no request_id")
+        elif "request_id" not in row or not any(name in row for name in _MARKS):
+            yield Rejected("no Helicone request: it has no request_id beside a time, status or path of its own")
         else:
             yield _event(row)
 

@@ -28,6 +28,7 @@ _METADATA_TAGS: Final = {
     "user_api_key_user_id": "litellm_user",
     "original_model_group": "requested_model",
 }
+_OWN: Final = ("startTime", "call_type", "spend")
 
 
 def detect(record: Any) -> float:
@@ -46,8 +47,8 @@ def parse(record: Any, _origin: Origin) -> Iterator[UsageEvent | Rejected]:
     elif type(record.get("data")) is list and "request_id" not in record:
         for row in record["data"]:
             yield _event(row) if type(row) is dict else Rejected("no LiteLLM row: not a JSON object")
-    elif "request_id" not in record and "startTime" not in record:
-        yield Rejected("no LiteLLM row: it has neither request_id nor startTime")
+    elif not any(name in record for name in _OWN):
+        yield Rejected("no LiteLLM row: it has neither startTime nor call_type nor spend")
     else:
         yield _event(record)
 

@@ -20,6 +20,8 @@ _ENDS: Final = ("message_stop", "response.completed", "response.failed", "respon
 
 
 Place = TypeVar("Place")
+_WHOLE: Final = ("chat.completion", "response", "realtime.response", "list")
+_BODIES: Final = ("response", "response_body", "responseBody", "custom_id")
 
 
 def gather(records: Iterable[tuple[Place, Any]]) -> Iterator[tuple[Place, Any]]:
@@ -44,6 +46,45 @@ def gather(records: Iterable[tuple[Place, Any]]) -> Iterator[tuple[Place, Any]]:
             held -= len(oldest[1])
             yield oldest
     yield from opened.values()
+
+
+def calls_in(items: list[Any]) -> list[Any]:
+    """The records of a list, which may be the events of one stream, or of several, or whole answers side by side.
+
+    Events are joined as those that stand one a line. Chunks of Gemini, which are no events, are one answer as long as
+    they carry one id.
+    """
+    found: list[Any] = []
+    rest: list[Any] = []
+    for _, item in gather((0, item) for item in items):
+        if type(item) is list or _is_whole(item):
+            found.append(item)
+        elif type(item) is dict and rest and _other_answer(rest[-1], item):
+            found.append(rest)
+            rest = [item]
+        else:
+            rest.append(item)
+    if rest or not found:
+        found.append(rest)
+    return found
+
+
+def _is_whole(item: Any) -> bool:
+    """Whether an item of a list is a call by itself: a whole answer, or an envelope."""
+    if type(item) is not dict:
+        return False
+    if item.get("object") in _WHOLE or (any(name in item for name in _BODIES) and "event_type" not in item):
+        return True
+    if item.get("type") == "message" or item.get("object") == "text_completion":
+        return type(item.get("usage")) is dict and bool(item.get("content") or item.get("choices"))
+    return type(item.get("usage")) is dict and "model" in item and "choices" not in item and "object" not in item
+
+
+def _other_answer(before: Any, item: dict[str, Any]) -> bool:
+    if type(before) is not dict:
+        return False
+    ids = [one.get("responseId") or one.get("response_id") for one in (before, item)]
+    return None not in ids and ids[0] != ids[1]
 
 
 def _name(record: dict[str, Any]) -> str:

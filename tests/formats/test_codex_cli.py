@@ -246,3 +246,16 @@ def test_the_sample_has_two_calls(sample):
 
 def test_json_text_round_trip_is_what_files_hold():
     assert calls(*(json.loads(json.dumps(line)) for line in SESSION))[0].tags["project"] == "shop"
+
+
+def test_what_exec_prints_is_known_and_refused_with_the_way_to_the_calls(read):
+    """Its usage is the thread's sum, without a model or a time, and the same calls stand in the session's rollout."""
+    printed = [
+        {"type": "thread.started", "thread_id": "0199a213-81c0-7800-8aa1-bbab2a035a53"},
+        {"type": "turn.started"},
+        {"type": "item.completed", "item": {"id": "item_0", "type": "agent_message", "text": "Done"}},
+        {"type": "turn.completed", "usage": {"input_tokens": 1200, "cached_input_tokens": 200, "output_tokens": 345}},
+    ]
+    items = read(*printed)
+    assert [item.benign for item in items] == [True, True, True, False]
+    assert "read the session's rollout" in items[-1].reason
