@@ -34,6 +34,43 @@ def test_every_command_is_in_the_readme() -> None:
     assert [name for name in commands(main) if name not in README] == []
 
 
+def written_commands() -> list[tuple[str, list[str]]]:
+    """(file, words) of every `halve ...` that documents and pages tell a reader to type."""
+    folders = ("docs", "app/web/templates", "app/web", "ingest/formats")
+    files = [ROOT / "README.md"] + [
+        path
+        for folder in folders
+        for path in sorted((ROOT / folder).rglob("*"))
+        if path.suffix in (".md", ".html", ".py") and path.is_file()
+    ]
+    found = []
+    for path in files:
+        text = re.sub(r"\\\n\s*", " ", path.read_text(encoding="utf-8"))
+        spans = re.findall(r"`(halve [^`\n]+)`|<code>(halve [^<]+)</code>", text)
+        lines = re.findall(r"^(?:\w+=\S+ )*(halve [^\n`]+)$", text, re.MULTILINE) if path.suffix == ".md" else []
+        for written in [*(one or other for one, other in spans), *lines]:
+            words = re.split(r" (?:#|&&|;|\|) ?", re.sub(r"'[^']*'", "X", written))[0].split()
+            found.append((str(path.relative_to(ROOT)), words[1:]))
+    return found
+
+
+def test_every_command_that_documents_and_pages_name_can_be_typed() -> None:
+    """Its name is a command, and the options written with it are options of that command."""
+    wrong = []
+    assert len(written_commands()) > 80
+    for path, words in written_commands():
+        command: click.Command = main
+        rest = list(words)
+        while isinstance(command, click.Group) and rest and rest[0] in command.commands:
+            command = command.commands[rest.pop(0)]
+        options = {name for param in command.params for name in (*param.opts, *param.secondary_opts)}
+        unknown = [word for word in rest if word.startswith("-") and word.split("=")[0] not in options | {"--help"}]
+        no_command = isinstance(command, click.Group) and rest and rest[0].islower()
+        if "…" not in rest and (unknown or no_command):
+            wrong.append(f"{path}: halve {' '.join(words)}")
+    assert wrong == []
+
+
 def test_every_command_says_what_it_does() -> None:
     for name in commands(main):
         command: click.Command = main
