@@ -43,6 +43,13 @@ def test_the_split_by_lifetime_is_a_breakdown_not_an_addition(one):
     assert (event.tok_output, event.tok_reasoning) == (128, 512)
 
 
+def test_what_a_split_leaves_out_has_the_default_lifetime(one):
+    split = {"ephemeral_5m_input_tokens": 100, "ephemeral_1h_input_tokens": 300}
+    event = one(message(input_tokens=1, cache_creation_input_tokens=1000, cache_creation=split, output_tokens=1))
+    assert (event.tok_cache_write_5m, event.tok_cache_write_1h) == (700, 300)
+    assert event.warnings is None
+
+
 def test_a_split_larger_than_its_total_is_flagged(one):
     event = one(
         message(

@@ -65,6 +65,13 @@ STEP = usage(1500, 800, 60, 20)
 SESSION = (meta(), turn(1), counted(5, FIRST, FIRST), turn(60), counted(66, SECOND, STEP))
 
 
+def test_after_a_reset_the_calls_own_usage_counts_and_not_the_new_sum():
+    """A compacted session goes on from a sum that holds what was carried over: only the call itself is new."""
+    carried, own = usage(600, 100, 40), usage(250, 50, 20)
+    found = calls(meta(), turn(1), counted(5, FIRST, FIRST), counted(30, carried, own))
+    assert sizes(found) == [(1000, 400, 100), (250, 50, 20)]
+
+
 def test_a_rollout_is_found_by_its_content():
     assert detect_format(list(SESSION)) is format_named("codex_cli")
 

@@ -77,6 +77,13 @@ def test_an_answer_of_the_gateways_own_cache_is_not_billed_and_is_no_copy_of_the
     assert event.tok_input == 120
 
 
+def test_a_refused_call_that_has_tokens_all_the_same_is_not_free(one):
+    failure = {"error_information": {"error_code": "400", "error_class": "BadRequestError"}}
+    event = one({**ROW, "status": "failure", "prompt_tokens": 100, "completion_tokens": 7, "metadata": failure})
+    assert (event.status, event.not_billed) == ("error", False)
+    assert (event.tok_input, event.tok_output) == (100, 7)
+
+
 def test_a_failure_with_zero_tokens_is_unknown_not_free(one):
     failure = {"error_information": {"error_code": "408", "error_class": "Timeout", "error_message": "slow"}}
     event = one({**ROW, "status": "failure", "prompt_tokens": 0, "completion_tokens": 0, "metadata": failure})
