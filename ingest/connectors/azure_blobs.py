@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from app.core.errors import ForbiddenError, InputError, UsageError
 from ingest.connectors.connector import Batch, Connector, Errand, Option
-from ingest.connectors.object_store import OPTIONS, Listed, Place, ShutError, patiently, pull_objects
+from ingest.connectors.object_store import OPTIONS, Listed, Place, ShutError, patiently, pull_objects, understood
 from ingest.connectors.outbound import checked_address
 from ingest.connectors.polite import host_of
 from ingest.connectors.secret_reference import read_secret
@@ -78,7 +78,7 @@ class _Container:
             return list(next(page, ())), page.continuation_token
 
         while True:
-            found, marker = self._ask(ask)
+            found, marker = understood(self._host, lambda: self._ask(ask))
             yield [
                 Listed(int(one.last_modified.timestamp() * 1_000_000), one.name, one.size, one.etag)
                 for one in found

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from app.core.errors import ForbiddenError, InputError
 from ingest.connectors.answers import instant_us
 from ingest.connectors.connector import Batch, Connector, Errand, Option
-from ingest.connectors.object_store import OPTIONS, Listed, Place, patiently, pull_objects
+from ingest.connectors.object_store import OPTIONS, Listed, Place, patiently, pull_objects, understood
 from ingest.connectors.outbound import checked_address
 from ingest.connectors.polite import host_of
 from ingest.connectors.secret_reference import read_secret_document
@@ -76,7 +76,7 @@ class _Bucket:
         asked = {"prefix": prefix, "maxResults": PAGE_KEYS, **({"startOffset": start} if start else {})}
         while True:
             answer = self._ask(lambda: self._files.call("GET", "b/{}/o", self._place.bucket, json_out=True, **asked))
-            yield [_listed(one) for one in answer.get("items", ())]
+            yield understood("storage", lambda page=answer: _objects(page))  # type: ignore[misc]
             if not answer.get("nextPageToken"):
                 return
             asked["pageToken"] = answer["nextPageToken"]
@@ -130,8 +130,13 @@ async def _refuse_redirect(*_: Any) -> None:
     raise InputError("The server points to another place. Name the final address; redirects are not followed.")
 
 
-def _listed(one: dict[str, Any]) -> Listed:
-    return Listed(instant_us(one["updated"]) or 0, one["name"], int(one["size"]), str(one["generation"]))
+def _objects(page: dict[str, Any]) -> list[Listed]:
+    if page["kind"] != "storage#objects":
+        raise KeyError("storage#objects")
+    return [
+        Listed(instant_us(one["updated"]) or 0, one["name"], int(one["size"]), str(one["generation"]))
+        for one in page.get("items", ())
+    ]
 
 
 def _hosts(options: Mapping[str, Any], key: Any) -> Sequence[tuple[str, int]]:

@@ -12,7 +12,7 @@ import errno
 import heapq
 import logging
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 import msgspec
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 OVERLAP_MINUTES: Final = 60
@@ -239,6 +240,21 @@ class _Reader:
 
     def _name(self, one: Listed) -> str:
         return f"{self.place.scheme}://{self.place.bucket}/{one.key}"
+
+
+def understood(host: str, listing: Callable[[], T]) -> T:
+    """What is read from a page of a listing.
+
+    Raises:
+        InputError: it has another layout: an empty bucket would look the same.
+    """
+    try:
+        return listing()
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise InputError(
+            f"{host} answers a listing in another layout ({type(error).__name__}: {error}). Nothing of it was taken; "
+            "what came before is stored. Check the address, and that it is a store of this kind."
+        ) from error
 
 
 def patiently(errand: Errand, host: str, work: Callable[[], Any], retried: tuple[type[Exception], ...]) -> Any:

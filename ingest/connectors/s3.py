@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from app.core.errors import ForbiddenError, InputError
 from ingest.connectors.connector import Batch, Connector, Errand, Option
-from ingest.connectors.object_store import OPTIONS, Listed, Place, ShutError, patiently, pull_objects
+from ingest.connectors.object_store import OPTIONS, Listed, Place, ShutError, patiently, pull_objects, understood
 from ingest.connectors.outbound import checked_address
 from ingest.connectors.polite import host_of
 from ingest.connectors.secret_reference import read_secret
@@ -83,11 +83,8 @@ class _Bucket:
             asked["StartAfter"] = start
         while True:
             answer = self._ask(lambda: self._files.call_s3("list_objects_v2", **asked))
-            yield [
-                Listed(int(one["LastModified"].timestamp() * 1_000_000), one["Key"], one["Size"], one["ETag"])
-                for one in answer.get("Contents", ())
-            ]
-            if not answer.get("IsTruncated"):
+            yield understood(self._host, lambda page=answer: _objects(page))  # type: ignore[misc]
+            if not answer["IsTruncated"]:
                 return
             asked["ContinuationToken"] = answer["NextContinuationToken"]
 
@@ -116,6 +113,7 @@ class _Bucket:
             self._files._s3 = None  # noqa: SLF001
 
     def _ask(self, work: Callable[[], Any]) -> Any:
+        from aiohttp import ClientError
         from botocore.exceptions import BotoCoreError, HTTPClientError
 
         from ingest.connectors.checked_resolver import raise_own
@@ -133,7 +131,16 @@ class _Bucket:
                 raise_own(error)
                 raise
 
-        return patiently(self._errand, self._host, tried, (OSError, BotoCoreError))
+        return patiently(self._errand, self._host, tried, (OSError, BotoCoreError, ClientError))
+
+
+def _objects(page: dict[str, Any]) -> list[Listed]:
+    if "IsTruncated" not in page:
+        raise KeyError("IsTruncated")
+    return [
+        Listed(int(one["LastModified"].timestamp() * 1_000_000), one["Key"], one["Size"], one["ETag"])
+        for one in page.get("Contents", ())
+    ]
 
 
 CONNECTOR: Final = Connector(

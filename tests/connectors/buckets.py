@@ -56,7 +56,7 @@ def filled_bucket(
         calls = [row(number, datetime.now(UTC) - timedelta(hours=number)) for number in (2 * n, 2 * n + 1)]
         bucket.put(f"llm/{n}.jsonl", b"".join(json.dumps(call).encode() + b"\n" for call in calls))
     speak = {"s3": amazon, "gcs": google, "azure": azure}[kind]
-    with FakeServer(lambda asked: speak(bucket, asked)) as server:
+    with FakeServer(lambda asked: speak(bucket, asked), bucket=bucket) as server:
         if kind == "gcs":
             secret = folder / "account.json"
             secret.write_text(json.dumps(service_account(f"{server.url}/token")))

@@ -43,6 +43,7 @@ class FakeServer:
         twist: changes the body of an answer, given the number of the request.
         asked: every request that `speak` answered.
         pack: whether answers are packed with gzip.
+        bucket: what it serves, where that is one.
     """
 
     speak: Callable[[Asked], tuple[int, Any] | Reply]
@@ -51,6 +52,7 @@ class FakeServer:
     twist: Callable[[int, bytes], bytes] = lambda number, body: body
     asked: list[Asked] = field(default_factory=list)
     pack: bool = False
+    bucket: Any = None
     _server: ThreadingHTTPServer = field(init=False)
     _thread: threading.Thread = field(init=False)
 
