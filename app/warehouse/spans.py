@@ -26,11 +26,11 @@ def drop_repeating(session: Session, requests: pl.DataFrame | None, links: pl.Da
         requests: arrivals with trace_id, source_record and start_us.
         links: arrivals with trace_id, span_id, parent_id and start_us; stored here.
     """
-    touched = [] if links is None else [links.select("trace_id", "start_us")]
+    touched = [] if links is None else [links.select("trace_id", "start_us", linked=pl.lit(value=True))]
     if requests is not None:
         named = pl.col("source_record").str.starts_with(pl.col("trace_id") + "/")
         spans = requests.filter(named | (pl.col("trace_id").is_not_null() & pl.col("parent_id").is_not_null()))
-        touched.append(spans.select("trace_id", "start_us"))
+        touched.append(spans.select("trace_id", "start_us", linked=pl.col("parent_id").is_not_null()))
     if links is not None and links.height:
         _store(session, links)
     traces = pl.concat(touched) if touched else pl.DataFrame()
@@ -49,8 +49,12 @@ def _dropped(session: Session, traces: pl.DataFrame) -> set[int]:
     starts = traces["start_us"].drop_nulls().cast(pl.Int64).to_list()
     if not starts:
         return set()
-    session.register("incoming_traces", traces.select("trace_id").unique())
-    found = session.frame("spans.repeating", from_us=min(starts) - DAY_US, to_us=max(starts) + DAY_US)
+    from_us, to_us = min(starts) - DAY_US, max(starts) + DAY_US
+    linked = _linked(session, traces.group_by("trace_id").agg(pl.col("linked").any()), from_us, to_us)
+    if not linked.height:
+        return set()
+    session.register("incoming_traces", linked)
+    found = session.frame("spans.repeating", from_us=from_us, to_us=to_us)
     session.unregister("incoming_traces")
     if not found.height:
         return set()
@@ -61,6 +65,18 @@ def _dropped(session: Session, traces: pl.DataFrame) -> set[int]:
     session.execute("ingest.delete_replaced")
     session.unregister("replaced")
     return set(found["request_key"].to_list())
+
+
+def _linked(session: Session, traces: pl.DataFrame, from_us: int, to_us: int) -> pl.DataFrame:
+    """Those of some traces in which anything stands under something; calls that are a trace of their own are many."""
+    known = traces.filter("linked").select("trace_id")
+    alone = traces.filter(~pl.col("linked")).select("trace_id")
+    if not alone.height:
+        return known
+    session.register("incoming_traces", alone)
+    found = session.frame("spans.linked", from_us=from_us, to_us=to_us)
+    session.unregister("incoming_traces")
+    return pl.concat([known, found.cast(known.schema)])
 
 
 def forget_links(session: Session, now_us: int) -> None:

@@ -24,7 +24,7 @@ Answer = TypeVar("Answer")
 
 STORAGE_VERSION = "v1.5.0"
 MAX_SPILL = "50GB"
-CHECKPOINT_AT = "256MB"
+CHECKPOINT_AT = "64MB"
 
 
 class Session:

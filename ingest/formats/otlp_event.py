@@ -60,10 +60,10 @@ def read(span: Span) -> Reading:
     if vendor is not None:
         said |= meanings(span.attributes, vendor.names)
         said.setdefault("provider", vendor.provider)
-    above = _operation(span, said, words.operations) == ABOVE
-    packed = unpack(span.attributes, said, above=above)
+    operation = _operation(span, said, words.operations)
+    packed = unpack(span.attributes, said, above=operation == ABOVE)
     usage = has_usage(said) or packed.usage is not None
-    return Reading(span, said, _kind(span, said, words.operations, usage=usage), vendor, usage, packed)
+    return Reading(span, said, _kind(operation, said, usage=usage), vendor, usage, packed)
 
 
 def read_counters(reading: Reading, event: UsageEvent, warnings: list[str]) -> None:
@@ -76,13 +76,12 @@ def read_counters(reading: Reading, event: UsageEvent, warnings: list[str]) -> N
     read_usage(reading.said, event, warnings, beside=beside, apart=packed.apart)
 
 
-def _kind(span: Span, said: dict[str, Any], operations: dict[str, str], *, usage: bool) -> str:
+def _kind(operation: str | None, said: dict[str, Any], *, usage: bool) -> str:
     """The operation of a span; where it names none, counters beside a model make it a call."""
     if said.get("span_type") == _PENDING:
         return NONE
-    found = _operation(span, said, operations)
-    if found is not None:
-        return NONE if found == ABOVE and not usage else found
+    if operation is not None:
+        return NONE if operation == ABOVE and not usage else operation
     return "chat" if usage and ("model" in said or "model_asked" in said) else NONE
 
 
