@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from app.core.usage import UsageEvent
 from ingest.connectors.files import find
 from ingest.formats.format import Origin
+from ingest.mixture import parser_of
 from ingest.plan import Choice, NoLedger, Plan
 from ingest.reader import read_chunk
 from ingest.records import UNKNOWN, Record
@@ -27,7 +28,7 @@ def events(paths: Sequence[str | Path], *, exclude: Sequence[str] = ()) -> Itera
         for chunk in task.chunks:
             if chunk.format == UNKNOWN:
                 continue
-            parse = resolve_format(chunk.format, None).parser()
+            parse = parser_of(resolve_format(chunk.format, None))
             for item in read_chunk(chunk):
                 if type(item) is not Record:
                     continue

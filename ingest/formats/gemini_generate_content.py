@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from app.core.usage import UsageEvent
 from ingest.formats.fields import count, text
 from ingest.formats.gemini_contents import answer_text, location_in, model_in, parts_of, pick, read_request
+from ingest.formats.grounding import searches_sold
 from ingest.formats.layout import Layout
 from ingest.formats.modalities import Counters, by_modality, fill
 from ingest.formats.openai_chat import error_text
@@ -26,9 +27,6 @@ _TRAFFIC: Final = {
     "ON_DEMAND_OFFPEAK": "offpeak",
     "PROVISIONED_THROUGHPUT": "provisioned",
 }
-# Grounding with Google Search is sold per grounded prompt up to Gemini 2.5 and per query from Gemini 3 on
-# (https://ai.google.dev/gemini-api/docs/pricing).
-_SOLD_BY_PROMPT: Final = ("gemini-1", "gemini-2")
 
 
 def read(exchange: Exchange, warnings: list[str]) -> UsageEvent:
@@ -112,8 +110,7 @@ def _count_searches(candidates: list[Any], event: UsageEvent) -> None:
         asked = pick(grounding, "webSearchQueries") if type(grounding) is dict else None
         queries += len([query for query in asked if query]) if type(asked) is list else 0
     if queries:
-        per_prompt = (event.model or "").startswith(_SOLD_BY_PROMPT)
-        event.units = {"web_search": 1.0 if per_prompt else float(queries)}
+        event.units = {"web_search": searches_sold(event.model, queries)}
 
 
 def _joined(chunks: list[dict[str, Any]]) -> dict[str, Any]:

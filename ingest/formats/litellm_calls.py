@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ingest.formats import anthropic_messages, openai_chat, openai_responses
 from ingest.formats.dressing import UNBILLED_STATUSES
-from ingest.formats.fields import decoded_text, integer, table, text
+from ingest.formats.fields import count, decoded_text, integer, table, text
+from ingest.formats.grounding import searches_sold
 
 if TYPE_CHECKING:
     from app.core.usage import UsageEvent
@@ -63,6 +64,15 @@ def read_bodies(request: dict[str, Any], response: dict[str, Any], call_type: An
         event.output = openai_chat.answer_text(choices) or anthropic_messages.answer_text(response.get("content"))
         if type(choices) is list and choices and type(choices[0]) is dict:
             event.finish_reason = text(choices[0].get("finish_reason"))
+
+
+def read_searches(usage: dict[str, Any], event: UsageEvent, warnings: list[str]) -> None:
+    """Searches of the provider's tool, which carry a fee: as Anthropic counts them, or in the prompt's details."""
+    tools, details = table(usage.get("server_tool_use")), table(usage.get("prompt_tokens_details"))
+    asked = tools.get("web_search_requests", details.get("web_search_requests"))
+    searches = count(asked, "web_search", warnings)
+    if searches:
+        event.units = {**(event.units or {}), "web_search": searches_sold(event.model, searches)}
 
 
 def listed(value: Any) -> Any:

@@ -14,7 +14,7 @@ from ingest.formats import providers
 from ingest.formats.dressing import read_tags
 from ingest.formats.fields import integer, table, text, usd_text
 from ingest.formats.format import Format
-from ingest.formats.litellm_calls import body, listed, model_name, operation, read_bodies, read_failure
+from ingest.formats.litellm_calls import body, listed, model_name, operation, read_bodies, read_failure, read_searches
 from ingest.formats.openai_usage import read_usage
 from ingest.formats.times import utc_instant
 
@@ -81,6 +81,7 @@ def _read_usage(row: dict[str, Any], metadata: dict[str, Any], event: UsageEvent
     if failed and not usage.get("prompt_tokens") and not usage.get("completion_tokens"):
         return
     read_usage(usage, event, warnings, providers.write_class(event.model, event.provider))
+    read_searches(usage, event, warnings)
 
 
 def _read_times(row: dict[str, Any], event: UsageEvent, warnings: list[str]) -> None:

@@ -14,7 +14,7 @@ from ingest.formats import providers
 from ingest.formats.dressing import read_tags
 from ingest.formats.fields import table, text, usd_text
 from ingest.formats.format import Format
-from ingest.formats.litellm_calls import body, listed, model_name, operation, read_bodies, read_failure
+from ingest.formats.litellm_calls import body, listed, model_name, operation, read_bodies, read_failure, read_searches
 from ingest.formats.openai_usage import read_usage
 from ingest.formats.times import instant
 
@@ -112,6 +112,7 @@ def _read_usage(payload: dict[str, Any], metadata: dict[str, Any], event: UsageE
     if payload.get("status") == "failure" and not usage.get("prompt_tokens") and not usage.get("completion_tokens"):
         return
     read_usage(usage, event, warnings, providers.write_class(event.model, event.provider))
+    read_searches(usage, event, warnings)
 
 
 def _read_outcome(payload: dict[str, Any], metadata: dict[str, Any], event: UsageEvent, warnings: list[str]) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from app.core.usage import Part, Status, UsageEvent
 from ingest.formats import providers
-from ingest.formats.fields import compact, count, integer, number, text
+from ingest.formats.fields import compact, count, integer, number, table, text
 from ingest.formats.layout import Layout
 from ingest.formats.openai_chat import error_text, params_of, read_charge
 from ingest.formats.openai_usage import read_usage
@@ -138,7 +138,7 @@ def _read_response(response: dict[str, Any], event: UsageEvent, warnings: list[s
     if type(usage) is dict:
         read_usage(usage, event, warnings, "tok_cache_write_30m")
         read_charge(usage, event, warnings)
-    _read_units(get("tool_usage"), get("output"), event, warnings)
+    _read_units(get("tool_usage") or _invoked(usage), get("output"), event, warnings)
     metadata = get("metadata")
     if type(metadata) is dict and metadata:
         found = {str(key): value for key, value in metadata.items() if type(value) is str}
@@ -158,6 +158,12 @@ def _read_units(tool_usage: Any, output: Any, event: UsageEvent, warnings: list[
         searches = sum(item.get("type") == "web_search_call" and _is_search(item.get("action")) for item in items)
     units = {"web_search": searches, "storage_search": sum(item.get("type") == "file_search_call" for item in items)}
     event.units = {name: float(value) for name, value in units.items() if value} or None
+
+
+def _invoked(usage: Any) -> dict[str, Any] | None:
+    """Perplexity counts the calls of its tools in the usage."""
+    searched = table(table(table(usage).get("tool_calls_details")).get("search_web"))
+    return {"web_search": {"num_requests": searched.get("invocation")}} if searched else None
 
 
 def _is_search(action: Any) -> bool:

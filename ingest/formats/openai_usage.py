@@ -225,7 +225,7 @@ def _read_output(
     if completion is None:
         return 0
     beside = 0
-    if reasoning and total is not None and total == (prompt or 0) + completion + reasoning:
+    if reasoning and _stands_beside(prompt, completion, reasoning, total, event):
         beside = reasoning
     elif (reasoning or 0) + audio + image > completion:
         warnings.append("inconsistent_usage")
@@ -239,6 +239,13 @@ def _read_output(
     if image:
         event.tok_output_image = image
     return beside
+
+
+def _stands_beside(prompt: int | None, completion: int, reasoning: int, total: int | None, event: UsageEvent) -> bool:
+    """Whether reasoning is no part of the completion count: the total tells, without one that xAI served."""
+    if total is None:
+        return event.provider == "x-ai" and reasoning > 0
+    return total == (prompt or 0) + completion + reasoning
 
 
 def _inconsistent(wrong: bool, warnings: list[str]) -> None:

@@ -110,3 +110,53 @@ def test_perplexitys_responses_name_cached_tokens_their_own_way(one):
     }
     event = one({"object": "response", "model": "perplexity/sonar", "status": "completed", "usage": usage})
     assert (event.tok_input, event.tok_cache_read) == (300, 200)
+
+
+def test_searches_that_perplexitys_responses_count_carry_a_fee(one):
+    usage = {
+        "input_tokens": 5,
+        "output_tokens": 7,
+        "total_tokens": 12,
+        "tool_calls_details": {"search_web": {"invocation": 3}},
+    }
+    event = one({"object": "response", "model": "perplexity/sonar", "status": "completed", "usage": usage})
+    assert event.units == {"web_search": 3.0}
+
+
+def test_grok_without_a_total_counts_reasoning_beside_the_answer(one):
+    usage = {"prompt_tokens": 100, "completion_tokens": 40, "completion_tokens_details": {"reasoning_tokens": 300}}
+    event = one(answer("grok-4.7", usage))
+    assert (event.tok_output, event.tok_reasoning, event.warnings) == (40, 300, None)
+    other = one(answer("gpt-5", usage))
+    assert (other.tok_output, other.tok_reasoning, other.warnings) == (0, 40, ["inconsistent_usage"])
+
+
+@pytest.mark.parametrize(
+    ("model", "usage", "searches"),
+    [
+        ("claude-sonnet-4-5", {"server_tool_use": {"web_search_requests": 2}}, 2.0),
+        ("gemini-3-pro", {"prompt_tokens_details": {"web_search_requests": 3}}, 3.0),
+        ("gemini-2.5-pro", {"prompt_tokens_details": {"web_search_requests": 3}}, 1.0),
+    ],
+)
+def test_searches_behind_litellm_carry_the_providers_fee(one, model, usage, searches):
+    counted = {"prompt_tokens": 100, "completion_tokens": 40, "total_tokens": 140, **usage}
+    row = {
+        "request_id": "chatcmpl-CVgXbYwT3pLk9QmZr5HsAdEfGjN2u",
+        "startTime": "2026-03-02T10:00:00Z",
+        "call_type": "acompletion",
+        "spend": 0.1,
+        "model": model,
+        "metadata": {"usage_object": counted},
+    }
+    payload = {
+        "id": "chatcmpl-CVgXbYwT3pLk9QmZr5HsAdEfGjN2u",
+        "startTime": 1772445600.0,
+        "response_cost": 0.1,
+        "model_group": model,
+        "model": model,
+        "metadata": {"usage_object": counted},
+    }
+    for record in (row, payload):
+        event = one(record)
+        assert (event.units, event.tok_input, event.tok_output) == ({"web_search": searches}, 100, 40)
