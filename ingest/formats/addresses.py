@@ -21,6 +21,12 @@ _REGIONS: Final = (
 )
 
 
+def note_capacity(event: UsageEvent) -> None:
+    """A call of capacity bought on Bedrock is known by the model's ARN; a fixed fee pays for its tokens."""
+    if event.model is not None and ":provisioned-model/" in event.model:
+        event.service_tier = "provisioned"
+
+
 def read_address(addresses: tuple[Any, ...], asked_model: Any, event: UsageEvent) -> None:
     """Complete `event`, whose provider is known, from the host and path that were called.
 
@@ -36,6 +42,7 @@ def read_address(addresses: tuple[Any, ...], asked_model: Any, event: UsageEvent
         event.region = event.region or next((hit.group(1) for rule in _REGIONS if (hit := rule.search(address))), None)
         if event.provider == "aws" and (called := _BEDROCK_MODEL.search(address)) is not None:
             event.model = unquote(called.group(1))
+            note_capacity(event)
         if event.provider == "azure" and (named := _DEPLOYMENT.search(address)) is not None:
             deployment = unquote(named.group(1))
     if event.provider == "azure":

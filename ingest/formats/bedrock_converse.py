@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from app.core.usage import Part, UsageEvent
+from ingest.formats.addresses import note_capacity
 from ingest.formats.fields import compact, count, integer, number, table, text
 from ingest.formats.layout import Layout
 from ingest.formats.openai_chat import error_text, params_of
@@ -55,6 +56,7 @@ def read_request(request: dict[str, Any], event: UsageEvent) -> None:
     stop = config.get("stopSequences")
     event.stop = compact(stop) if stop else None
     event.service_tier = text(table(get("serviceTier")).get("type"))
+    note_capacity(event)
     parts: list[Part] = []
     marks: Marks = []
     tools = table(get("toolConfig")).get("tools")

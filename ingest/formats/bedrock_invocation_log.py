@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from app.core.usage import Rejected, UsageEvent
+from ingest.formats.addresses import note_capacity
 from ingest.formats.bedrock_models import METRICS
 from ingest.formats.envelope import Exchange
 from ingest.formats.exchanges import event_of
@@ -124,6 +125,7 @@ def _read_counters(log: dict[str, Any], event: UsageEvent, warnings: list[str]) 
 def _read_log(log: dict[str, Any], event: UsageEvent, warnings: list[str]) -> None:
     get = log.get
     event.provider, event.model = "aws", text(get("modelId"))
+    note_capacity(event)
     event.source_record = text(get("requestId")) or event.provider_response_id
     event.provider_response_id = event.provider_response_id or event.source_record
     event.account, event.region = text(get("accountId")), text(get("region"))

@@ -152,6 +152,14 @@ CLAUDE = {
 }
 
 
+@pytest.mark.parametrize("as_log", [True, False])
+def test_calls_of_bought_capacity_are_marked_by_the_models_arn(one, as_log):
+    arn = "arn:aws:bedrock:us-east-1:123456789012:provisioned-model/abc123"
+    event = one(log(modelId=arn) if as_log else {"request": {**REQUEST, "modelId": arn}, "response": CONVERSE})
+    assert (event.model, event.service_tier) == (arn, "provisioned")
+    assert one(log()).service_tier is None
+
+
 def invoked(body, fresh, answer, model="anthropic.claude-sonnet-4-5-20250929-v1:0", request=None, **counts):
     return log(
         operation="InvokeModelWithResponseStream" if isinstance(body, list) else "InvokeModel",
