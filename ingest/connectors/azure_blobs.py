@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from app.core.errors import ForbiddenError, InputError, UsageError
 from ingest.connectors.connector import Batch, Connector, Errand, Option
-from ingest.connectors.object_store import OPTIONS, Listed, Place, ShutError, patiently, pull_objects, understood
+from ingest.connectors.object_store import OPTIONS, Listed, Place, ShutError, pages, patiently, pull_objects
 from ingest.connectors.outbound import checked_address
 from ingest.connectors.polite import host_of
 from ingest.connectors.secret_reference import read_secret
@@ -70,22 +70,24 @@ class _Container:
 
     def listed(self, prefix: str, start: str) -> Iterator[list[Listed]]:
         """The objects under a prefix, page by page; all of them, since Azure takes no key to begin with."""
-        marker: str | None = None
 
-        def ask() -> tuple[list[Any], str | None]:
-            pages: Any = self._client.list_blobs(name_starts_with=prefix or None, results_per_page=PAGE_KEYS)
-            page = pages.by_page(marker)
-            return list(next(page, ())), page.continuation_token
+        def ask(mark: str) -> tuple[list[Any], str | None]:
+            def page() -> tuple[list[Any], str | None]:
+                given: Any = self._client.list_blobs(name_starts_with=prefix or None, results_per_page=PAGE_KEYS)
+                one = given.by_page(mark or None)
+                return list(next(one, ())), one.continuation_token
 
-        while True:
-            found, marker = understood(self._host, lambda: self._ask(ask))
-            yield [
+            found: tuple[list[Any], str | None] = self._ask(page)
+            return found
+
+        def objects(page: tuple[list[Any], str | None]) -> list[Listed]:
+            return [
                 Listed(int(one.last_modified.timestamp() * 1_000_000), one.name, one.size, one.etag)
-                for one in found
+                for one in page[0]
                 if one.name > start
             ]
-            if not marker:
-                return
+
+        return pages(self._host, ask, objects, lambda page: page[1])
 
     def fetch(self, one: Listed, to: Path) -> bool:
         """Write an object into a new file; False where it is gone."""

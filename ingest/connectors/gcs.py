@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from app.core.errors import ForbiddenError, InputError
 from ingest.connectors.answers import instant_us
 from ingest.connectors.connector import Batch, Connector, Errand, Option
-from ingest.connectors.object_store import OPTIONS, Listed, Place, patiently, pull_objects, understood
+from ingest.connectors.object_store import OPTIONS, Listed, Place, fetched, pages, patiently, pull_objects
 from ingest.connectors.outbound import checked_address
 from ingest.connectors.polite import host_of
 from ingest.connectors.secret_reference import read_secret_document
@@ -74,24 +74,17 @@ class _Bucket:
     def listed(self, prefix: str, start: str) -> Iterator[list[Listed]]:
         """The objects under a prefix whose keys do not sort before `start`, page by page."""
         asked = {"prefix": prefix, "maxResults": PAGE_KEYS, **({"startOffset": start} if start else {})}
-        while True:
-            answer = self._ask(lambda: self._files.call("GET", "b/{}/o", self._place.bucket, json_out=True, **asked))
-            yield understood("storage", lambda page=answer: _objects(page))  # type: ignore[misc]
-            if not answer.get("nextPageToken"):
-                return
-            asked["pageToken"] = answer["nextPageToken"]
+
+        def ask(mark: str) -> Any:
+            going_on = {"pageToken": mark} if mark else {}
+            bucket = self._place.bucket
+            return self._ask(lambda: self._files.call("GET", "b/{}/o", bucket, json_out=True, **asked, **going_on))
+
+        return pages("storage", ask, _objects, lambda page: page.get("nextPageToken"))
 
     def fetch(self, one: Listed, to: Path) -> bool:
         """Write an object into a new file; False where it is gone."""
-
-        def get() -> bool:
-            try:
-                self._files.get_file(f"{self._place.bucket}/{one.key}", str(to))
-            except FileNotFoundError:
-                return False
-            return True
-
-        return bool(self._ask(get))
+        return bool(self._ask(lambda: fetched(self._files, f"{self._place.bucket}/{one.key}", to)))
 
     def close(self) -> None:
         """End the connections."""

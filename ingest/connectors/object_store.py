@@ -242,14 +242,42 @@ class _Reader:
         return f"{self.place.scheme}://{self.place.bucket}/{one.key}"
 
 
-def understood(host: str, listing: Callable[[], T]) -> T:
-    """What is read from a page of a listing.
+def pages(
+    host: str,
+    ask: Callable[[str], T],
+    objects: Callable[[T], list[Listed]],
+    following: Callable[[T], str | None],
+) -> Iterator[list[Listed]]:
+    """The objects of a listing, page by page: `ask` takes the mark of a page, empty for the first.
 
     Raises:
-        InputError: it has another layout: an empty bucket would look the same.
+        InputError: a page has another layout, and an empty bucket would look the same; or marks lead in a circle.
     """
+    mark = ""
+    given: set[str] = set()
+    while True:
+        page = _understood(host, lambda mark=mark: ask(mark))  # type: ignore[misc]
+        yield _understood(host, lambda page=page: objects(page))  # type: ignore[misc]
+        mark = _understood(host, lambda page=page: following(page)) or ""  # type: ignore[misc]
+        if not mark:
+            return
+        if mark in given:
+            raise InputError(f"The pages of the listing of {host} do not end: they lead in a circle.")
+        given.add(mark)
+
+
+def fetched(files: Any, path: str, to: Path) -> bool:
+    """Write an object of a file system of fsspec into a new file; False where it is gone."""
     try:
-        return listing()
+        files.get_file(path, str(to))
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _understood(host: str, read: Callable[[], T]) -> T:
+    try:
+        return read()
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise InputError(
             f"{host} answers a listing in another layout ({type(error).__name__}: {error}). Nothing of it was taken; "

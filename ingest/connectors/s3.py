@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from app.core.errors import ForbiddenError, InputError
 from ingest.connectors.connector import Batch, Connector, Errand, Option
-from ingest.connectors.object_store import OPTIONS, Listed, Place, ShutError, patiently, pull_objects, understood
+from ingest.connectors.object_store import OPTIONS, Listed, Place, ShutError, fetched, pages, patiently, pull_objects
 from ingest.connectors.outbound import checked_address
 from ingest.connectors.polite import host_of
 from ingest.connectors.secret_reference import read_secret
@@ -81,26 +81,23 @@ class _Bucket:
         asked: dict[str, Any] = {"Bucket": self._place.bucket, "Prefix": prefix, "MaxKeys": PAGE_KEYS}
         if start:
             asked["StartAfter"] = start
-        while True:
-            answer = self._ask(lambda: self._files.call_s3("list_objects_v2", **asked))
-            yield understood(self._host, lambda page=answer: _objects(page))  # type: ignore[misc]
-            if not answer["IsTruncated"]:
-                return
-            asked["ContinuationToken"] = answer["NextContinuationToken"]
+
+        def ask(mark: str) -> Any:
+            going_on = {"ContinuationToken": mark} if mark else {}
+            return self._ask(lambda: self._files.call_s3("list_objects_v2", **asked, **going_on))
+
+        return pages(self._host, ask, _objects, lambda page: page["IsTruncated"] and page["NextContinuationToken"])
 
     def fetch(self, one: Listed, to: Path) -> bool:
         """Write an object into a new file; False where it is gone."""
 
         def get() -> bool:
             try:
-                self._files.get_file(f"{self._place.bucket}/{one.key}", str(to))
-            except FileNotFoundError:
-                return False
+                return fetched(self._files, f"{self._place.bucket}/{one.key}", to)
             except PermissionError as error:
                 if "InvalidObjectState" in str(error.__cause__):
                     raise ShutError from error
                 raise
-            return True
 
         return bool(self._ask(get))
 
@@ -135,7 +132,7 @@ class _Bucket:
 
 
 def _objects(page: dict[str, Any]) -> list[Listed]:
-    if "IsTruncated" not in page:
+    if "IsTruncated" not in page:  # every listing says it, that of an empty bucket too
         raise KeyError("IsTruncated")
     return [
         Listed(int(one["LastModified"].timestamp() * 1_000_000), one["Key"], one["Size"], one["ETag"])

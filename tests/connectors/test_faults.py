@@ -183,6 +183,24 @@ def test_a_listing_of_another_layout_is_named_and_takes_nothing(bucket: Bucketed
     assert pull(bucket)[::2] == (ALL, None)
 
 
+def test_a_listing_that_leads_in_a_circle_ends_with_a_word(bucket: Bucketed) -> None:
+    kind, server, _, _ = bucket
+    speak, shown = server.speak, [0]
+    mark = {"s3": "continuation-token", "gcs": "pageToken", "azure": "marker"}[kind]
+
+    def circle(asked: Any) -> tuple[int, Any] | Reply:
+        if is_object(asked) or asked.path == "/token":
+            return speak(asked)
+        shown[0] += 1
+        return speak(replace(asked, query={**asked.query, mark: [""]}))  # the first page for ever
+
+    server.bucket.page = 5
+    server.speak = circle
+    keys, _, error = pull(bucket)
+    assert (keys, shown[0]) == ([], 2)
+    assert "do not end" in str(error)
+
+
 def test_objects_that_arrive_and_go_while_the_bucket_is_listed_hide_no_other(bucket: Bucketed) -> None:
     _, server, _, _ = bucket
     speak, shown = server.speak, [0]
@@ -192,7 +210,7 @@ def test_objects_that_arrive_and_go_while_the_bucket_is_listed_hide_no_other(buc
         if not is_object(asked) and asked.path != "/token":
             shown[0] += 1
             if shown[0] == 1:
-                held = _bucket_of(server)
+                held = server.bucket
                 held.put("llm/0-arrived.jsonl", b"{}\n")
                 held.objects.pop("llm/2.jsonl")
         return reply
@@ -205,13 +223,9 @@ def test_objects_that_arrive_and_go_while_the_bucket_is_listed_hide_no_other(buc
     assert {*keys, *rest} - {"2.jsonl"} == {*ALL, "0-arrived.jsonl"} - {"2.jsonl"}
 
 
-def _bucket_of(server: FakeServer) -> Any:
-    return server.bucket
-
-
 def test_the_same_calls_in_two_objects_count_once(bucket: Bucketed, tmp_path: Path) -> None:
     kind, server, options, _ = bucket
-    held = _bucket_of(server)
+    held = server.bucket
     body = held.objects["llm/4.jsonl"][2]
     held.put("llm/copy of 4.jsonl", body)
     settings = replace(Settings(), data_dir=tmp_path / "data", allow_hosts="127.0.0.1")
