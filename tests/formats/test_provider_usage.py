@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.data
 
 ITERATIONS = "the top counters leave out the advisor's or the compaction's tokens, which are billed beside them"
-SEARCH_FEE = "a web search costs a fee of its own, which the library does not read from this body"
 MISTRAL_CACHE = "Mistral's older name of cached tokens, which it bills at a tenth of the input price"
 BEDROCK_WRITES = "cache writes of a GPT model on Bedrock, billed at 1.25 times the input price"
 # Lines with frames of a video that OpenRouter counts (`video_tokens`), which the library does not read; sold as input.
@@ -40,7 +39,6 @@ NEWER_LIST = "the library's price of cached tokens at the time of its reading wa
 BEFORE_THE_MODEL = "priced before the model came out: we hold its first price, the library one of its later ones"
 PRICED_OTHERWISE = {
     **READ_OTHERWISE,
-    88: SEARCH_FEE,
     **dict.fromkeys((158, 160, 234, 247, 308, 431), GEMINI_CACHE),
     378: NEWER_LIST,
     428: BEFORE_THE_MODEL,
@@ -100,6 +98,12 @@ def ours(tokens: dict[str, int | None]) -> dict[str, int]:
     }
 
 
+def whole(prices: dict[str, str]) -> Decimal:
+    """The library's price, searches and other fees included where it reads any."""
+    both = Decimal(prices["input_price"]) + Decimal(prices["output_price"])
+    return Decimal(prices.get("total_price", both))
+
+
 def pictures(usage: dict[str, int]) -> int:
     """Tokens of images, pages and frames that no cache held."""
     seen = usage.get("input_image_tokens", 0) + usage.get("input_video_tokens", 0)
@@ -122,7 +126,7 @@ def test_prices_are_those_of_the_providers_own_reading(readings, stored):
         cost = stored[line]["cost_usd"]
         if priced == "no":
             alone |= {int(line)} if cost is not None else set()
-        elif cost is None or Decimal(cost) != Decimal(prices["input_price"]) + Decimal(prices["output_price"]):
+        elif cost is None or Decimal(cost) != whole(prices):
             differing.add(int(line))
     assert differing == PRICED_OTHERWISE.keys()
     assert alone == PRICED_BY_US_ALONE
