@@ -301,3 +301,9 @@ def test_the_samples_have_the_classes_that_their_maker_gave_them(sample, read):
     assert throttled.not_billed
     good, failed = read(*sample("bedrock_batch_output"))
     assert (good.tok_input, good.tok_output, failed.not_billed) == (42, 3, True)
+
+
+def test_writes_that_the_details_leave_out_have_the_default_lifetime(one):
+    used = {**CONVERSE["usage"], "cacheDetails": [{"ttl": "1h", "inputTokens": 200}]}
+    event = one({**CONVERSE, "usage": used})
+    assert (event.tok_cache_write_5m, event.tok_cache_write_1h, event.warnings) == (104, 200, None)

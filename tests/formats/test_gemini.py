@@ -387,3 +387,14 @@ def test_the_samples_have_the_classes_that_their_maker_gave_them(sample, read):
     assert studio.is_batch
     assert vertex.is_batch
     assert failed.not_billed
+
+
+def test_sound_and_pictures_of_tool_prompts_are_sound_and_pictures(one):
+    counters = usage(
+        toolUsePromptTokenCount=60,
+        toolUsePromptTokensDetails=details(text=10, audio=20, image=30),
+        totalTokenCount=180,
+    )
+    event = one(response(counters))
+    assert (event.tok_input, event.tok_input_audio, event.tok_input_image) == (110, 20, 30)
+    assert event.warnings is None

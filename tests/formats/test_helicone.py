@@ -124,3 +124,20 @@ def test_the_sample_has_its_cached_tokens_inside(one, sample):
     assert classes(event) == (128, 1280, 9)
     assert event.tok_total_reported == 1417
     assert event.warnings is None
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "written"),
+    [
+        ("ANTHROPIC", "claude-sonnet-4-5-20250929", "tok_cache_write_5m"),
+        ("OPENAI", "gpt-5.6-sol", "tok_cache_write_30m"),
+    ],
+)
+def test_written_tokens_have_the_lifetime_that_their_maker_sells(one, provider, model, written):
+    event = one(
+        {**ROW, "provider": provider, "model": model, "prompt_cache_read_tokens": 0, "prompt_cache_write_tokens": 1000}
+    )
+    writes = {
+        name: getattr(event, name) for name in ("tok_cache_write_5m", "tok_cache_write_30m", "tok_cache_write_1h")
+    }
+    assert {name: value for name, value in writes.items() if value} == {written: 1000}

@@ -124,3 +124,8 @@ def test_the_samples_are_one_call_of_1200_and_80(one, sample, data_dir):
     assert {classes(event) for event in events} == {(200, 1000, 48, 32)}
     assert {event.cost_reported_usd for event in events} == {"0.0013"}
     assert len({event.provider_response_id for event in events}) == 1
+
+
+def test_pictures_of_an_answer_are_a_class_of_their_own(one):
+    event = one({**GENERATION, "native_tokens_completion_images": 40})
+    assert (event.tok_output, event.tok_reasoning, event.tok_output_image) == (20, 30, 40)

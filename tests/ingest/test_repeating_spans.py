@@ -165,3 +165,25 @@ def test_a_span_that_two_sources_hand_in_is_one_call(tmp_path):
         found = session.connection.execute("SELECT tok_input, warnings FROM requests ORDER BY ALL").fetchall()
     warehouse.close()
     assert found == [(7, None), (100, None)]
+
+
+@pytest.mark.parametrize(
+    ("own", "counted"), [((300, 31), True), ((301, 30), True), ((0, 30), True), ((300, 0), True), ((300, 30), False)]
+)
+def test_a_call_with_an_id_of_its_own_is_a_repeat_only_if_both_sides_are_the_sum(tmp_path, own, counted):
+    ids = [{"gen_ai.response.id": f"chatcmpl-0123456789abcdef0123456{n}"} for n in range(3)]
+    exports = [
+        export(span(AGENT, "", own, **ids[0])),
+        export(span(CHAT, AGENT, (100, 10), **ids[1])),
+        export(span(OTHER, AGENT, (200, 20), **ids[2])),
+    ]
+    found = stored(tmp_path / "x", exports)
+    assert found == {CHAT: (100, 10), OTHER: (200, 20)} | ({AGENT: own} if counted else {})
+
+
+def test_a_call_above_another_with_the_same_id_is_its_repeat_whatever_it_counts(tmp_path):
+    """Ids too short to be a key still say that both speak of one answer."""
+    same = {"gen_ai.response.id": "resp-1"}
+    exports = [export(span(AGENT, "", (120, 12), **same)), export(span(CHAT, AGENT, (100, 10), **same))]
+    assert stored(tmp_path / "x", exports) == {CHAT: (100, 10)}
+    assert stored(tmp_path / "y", exports[::-1]) == {CHAT: (100, 10)}
