@@ -117,6 +117,13 @@ def test_a_counter_that_starts_anew_counts_the_calls_own_usage():
     assert len({event.source_record for event in found}) == 3
 
 
+def test_a_counter_that_starts_anew_with_a_larger_call_than_all_before_counts_that_call():
+    """Nothing shrank, so only the equal sum shows it."""
+    large = usage(9000, 1300, 700, 60)
+    found = calls(*SESSION, counted(80, large, large))
+    assert sizes(found)[2:] == [(9000, 1300, 700)]
+
+
 def test_a_log_that_begins_with_an_older_sum_counts_only_the_latest_call():
     assert sizes(calls(meta(), turn(1), counted(5, usage(90_000, 80_000, 4000), STEP))) == [(1500, 800, 60)]
 
