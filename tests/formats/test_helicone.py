@@ -135,7 +135,14 @@ def test_the_sample_has_its_cached_tokens_inside(one, sample):
 )
 def test_written_tokens_have_the_lifetime_that_their_maker_sells(one, provider, model, written):
     event = one(
-        {**ROW, "provider": provider, "model": model, "prompt_cache_read_tokens": 0, "prompt_cache_write_tokens": 1000}
+        {
+            **ROW,
+            "target_url": "",
+            "provider": provider,
+            "model": model,
+            "prompt_cache_read_tokens": 0,
+            "prompt_cache_write_tokens": 1000,
+        }
     )
     writes = {
         name: getattr(event, name) for name in ("tok_cache_write_5m", "tok_cache_write_30m", "tok_cache_write_1h")
