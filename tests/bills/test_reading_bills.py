@@ -323,3 +323,10 @@ def test_each_sample_record_is_read_to_its_classes_and_cost(name: str, data_dir:
     assert {line.usage_class: int(line.quantity) for line in given if line.quantity is not None} == quantities
     known = [line.cost for line in given if line.cost is not None]
     assert (sum(known) if known else None) == (None if cost is None else Decimal(cost))
+
+
+@pytest.mark.parametrize(("value", "kind"), [("-1.25", "credit"), ("1.25", "usage"), ("0", "usage")])
+def test_a_negative_line_of_openais_costs_is_a_credit(value: str, kind: str) -> None:
+    cost = {"object": "organization.costs.result", "line_item": "gpt-4o-2024-08-06, input", "project_id": "proj_1"}
+    (line,) = lines(bucket({**cost, "amount": {"value": value, "currency": "usd"}}))
+    assert (line.kind, line.cost, line.usage_class) == (kind, Decimal(value), "input")
