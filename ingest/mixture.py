@@ -7,6 +7,7 @@ What a log shipper wrapped is opened first.
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from app.core.usage import Rejected
@@ -46,27 +47,31 @@ def parser_of(form: Format) -> Callable[[Any, Origin], Iterator[Given]]:
     exchanges = form in EXCHANGE_FORMATS  # one parse for all of them: it refuses what it does not know
 
     def parse(record: Any, place: Origin) -> Iterator[Given]:
-        for inner in _shipped(record, form):
-            yield from read(inner, place)
+        if not exchanges and _score(form, record) > 0:
+            return own(record, place)
+        inner = _shipped(record, form)
+        if len(inner) == 1:
+            return read(inner[0], place)
+        return chain.from_iterable(read(one, place) for one in inner)
 
     def read(record: Any, place: Origin) -> Iterator[Given]:
-        if exchanges:
-            plain = type(record) is dict and _TELLING.isdisjoint(record)
-            stranger = None if plain else _best(_HOLDING, record, form, CERTAIN)
-        else:
+        if not exchanges:
             stranger = None if _score(form, record) > 0 else _other(record, form, CERTAIN)
-        if stranger is not None:
-            yield from stranger.parse(record, place)
-            return
-        first = True
-        for given in own(record, place):
-            if first and isinstance(given, Rejected) and not given.benign and given.part is None:
-                stranger = _other(record, form, MIN_SCORE)
-                if stranger is not None:
-                    yield from stranger.parse(record, place)
-                    return
-            first = False
-            yield given
+        elif type(record) is dict and _TELLING.isdisjoint(record):
+            stranger = None
+        else:
+            stranger = _best(_HOLDING, record, form, CERTAIN)
+        if stranger is None:
+            found = own(record, place)
+            first = next(found, None)
+            if first is None:
+                return found
+            if not isinstance(first, Rejected) or first.benign or first.part is not None:
+                return chain((first,), found)
+            stranger = _other(record, form, MIN_SCORE)
+            if stranger is None:
+                return chain((first,), found)
+        return stranger.parse(record, place)
 
     return parse
 
