@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from app.core.errors import InputError
 from ingest.connectors.answers import SECOND_US, decoder, line_of
 from ingest.connectors.connector import DAY_US, Batch, Connector, Errand, Option
 from ingest.connectors.polite import PoliteClient, bearer, host_of
@@ -36,7 +37,8 @@ def pull(errand: Errand) -> Iterator[Batch]:
 
     Raises:
         UsageError: the secret cannot be read. ForbiddenError: the host is not allowed or the key is refused.
-        InputError: another layout. UnavailableError: the server cannot be reached or stays busy.
+        InputError: another layout; or days went by unread that the server gives no more (the others were read).
+        UnavailableError: the server cannot be reached or stays busy.
     """
     held = None if errand.held is None else msgspec.convert(errand.held, Position)
     today = errand.now_us - errand.now_us % DAY_US
@@ -48,12 +50,21 @@ def pull(errand: Errand) -> Iterator[Batch]:
     headers = bearer(read_secret(str(errand.options["key"])))
     with PoliteClient(url, headers, errand.guard, errand.patience) as client:
         while day < today:
-            date = f"{datetime.fromtimestamp(day // SECOND_US, UTC):%Y-%m-%d}"
+            date = _date(day)
             rows = client.get(PATH, {"date": date}, decoder(_Day, PATH)).data
             through = max(through, day + DAY_US)
             lines = [line_of(bytes(row)) for row in rows]
             yield Batch({"through_us": through}, lines, fresh_us=through, complete_us=through - DAY_US)
             day += DAY_US
+    if held is not None and held.through_us < oldest:
+        raise InputError(
+            f"OpenRouter gives {KEPT_DAYS} days. What was used from {_date(held.through_us)} until {_date(oldest)} was "
+            "not read while it was given, and is in no sum here. Everything after that is."
+        )
+
+
+def _date(us: int) -> str:
+    return f"{datetime.fromtimestamp(us // SECOND_US, UTC):%Y-%m-%d}"
 
 
 CONNECTOR: Final = Connector(

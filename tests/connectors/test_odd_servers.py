@@ -240,6 +240,19 @@ def test_a_pull_without_room_on_the_disk_says_so_and_goes_on_later(
         assert _stored(work) == len(table.rows)
 
 
+def test_days_that_went_by_unread_and_are_given_no_more_are_named_once(tmp_path: Path) -> None:
+    table = Table([(NOW - timedelta(days=n), f"day-{n:02d}-0123456789abcdef") for n in range(1, 60)])
+    with FakeServer(lambda asked: _protocol("openrouter-activity").speak(table, asked)) as server:
+        pull = connector_named("openrouter-activity").pull
+        held = {"through_us": _us(NOW.replace(hour=0, minute=0) - timedelta(days=40))}
+        batches: list[Batch] = []
+        with pytest.raises(InputError, match="from 2026-10-11 until 2026-10-21 was not read"):
+            batches.extend(pull(_errand("openrouter-activity", server.url, tmp_path, held)))
+        assert len(_names("openrouter-activity", batches)) == 30
+        again = list(pull(_errand("openrouter-activity", server.url, tmp_path, batches[-1].position)))
+        assert len(_names("openrouter-activity", again)) == 2
+
+
 def test_the_patience_of_a_pull_has_an_end(tmp_path: Path) -> None:
     with FakeServer(lambda asked: (429, {})) as server, pytest.raises(UnavailableError, match="status 429, 3 times"):
         list(connector_named("helicone").pull(_errand("helicone", server.url, tmp_path)))
