@@ -330,3 +330,23 @@ def test_a_negative_line_of_openais_costs_is_a_credit(value: str, kind: str) -> 
     cost = {"object": "organization.costs.result", "line_item": "gpt-4o-2024-08-06, input", "project_id": "proj_1"}
     (line,) = lines(bucket({**cost, "amount": {"value": value, "currency": "usd"}}))
     assert (line.kind, line.cost, line.usage_class) == (kind, Decimal(value), "input")
+
+
+@pytest.mark.parametrize(
+    ("said", "tier", "batch"),
+    [("batch", "standard", True), ("standard", "standard", False), ("priority", "priority", False), (None, None, None)],
+)
+def test_the_tier_batch_of_anthropics_usage_is_the_batch_price(said: str | None, tier: str, batch: bool | None) -> None:
+    usage = {"uncached_input_tokens": 100, "output_tokens": 10, "model": "claude-haiku-4-5", "service_tier": said}
+    page = {"data": [{"starting_at": "2026-11-27T00:00:00Z", "results": [usage]}], "has_more": False}
+    given = lines(page, "anthropic_usage_report")
+    assert [(line.service_tier, line.is_batch) for line in given] == [(tier, batch)] * 2
+
+
+@pytest.mark.parametrize(
+    ("item", "batch"), [("gpt-4o-2024-08-06, batch input", True), ("gpt-4o-2024-08-06, input", None)]
+)
+def test_a_batch_line_of_openais_costs_is_one(item: str, batch: bool | None) -> None:
+    cost = {"object": "organization.costs.result", "line_item": item, "amount": {"value": "1", "currency": "usd"}}
+    (line,) = lines(bucket(cost))
+    assert (line.model, line.usage_class, line.is_batch) == ("gpt-4o-2024-08-06", "input", batch)

@@ -111,11 +111,12 @@ def test_a_rate_between_those_of_two_tiers_is_their_mix_and_one_outside_is_a_pri
 @pytest.mark.parametrize(("billed", "unpriced"), [(100_000, 40_000), (30_000, 30_000)])
 def test_no_more_is_unpriced_than_was_billed(billed: int, unpriced: int) -> None:
     """Of 100,000 logged tokens 40,000 have no price; the rest cost what the bill says."""
+    bill_pusd, logged_pusd = billed * RATE, 60_000 * RATE
     one = Cell(
         key(),
-        bill_pusd=billed * RATE,
+        bill_pusd=bill_pusd,
         bill_quantity=billed,
-        logged_pusd=60_000 * RATE,
+        logged_pusd=logged_pusd,
         logged_quantity=100_000,
         unpriced_quantity=40_000,
         logged_tiers={("unassigned", False): (60_000, 60_000 * RATE)},
@@ -123,4 +124,4 @@ def test_no_more_is_unpriced_than_was_billed(billed: int, unpriced: int) -> None
     )
     found = named([one])
     assert (0, "input", "unpriced class", unpriced, unpriced * RATE) in found
-    assert sum(amount for *_, amount in found) == one.bill_pusd - one.logged_pusd
+    assert sum(amount for *_, amount in found) == bill_pusd - logged_pusd
