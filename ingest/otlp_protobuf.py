@@ -52,10 +52,18 @@ def decoded(body: bytes) -> dict[str, Any]:
     Raises:
         InputError: it is neither.
     """
-    spans = trace_request(body)
-    if _is_traces(spans):
+    try:
+        spans = trace_request(body)
+    except InputError:
+        # Bytes of log records are seldom spans too: their ids stand where a span has attributes.
+        return _logs(logs_request(body))
+    if is_traces(spans):
         return {"resourceSpans": [_resource_spans(one) for one in spans.resource_spans]}
-    return {"resourceLogs": [_resource_logs(one) for one in logs_request(body).resource_logs]}
+    return _logs(logs_request(body))
+
+
+def _logs(request: ExportLogsServiceRequest) -> dict[str, Any]:
+    return {"resourceLogs": [_resource_logs(one) for one in request.resource_logs]}
 
 
 def trace_request(body: bytes) -> ExportTraceServiceRequest:
@@ -87,13 +95,10 @@ def _parse(message: Message, body: bytes) -> None:
         raise InputError(f"This is no OTLP export in protobuf: {error}.") from error
 
 
-def _is_traces(request: ExportTraceServiceRequest) -> bool:
-    """Log records read as spans have neither ids nor times: those stand elsewhere in them."""
-    for resource in request.resource_spans:
-        for scope in resource.scope_spans:
-            for span in scope.spans:
-                return bool(span.trace_id or span.span_id or span.start_time_unix_nano)
-    return True
+def is_traces(request: ExportTraceServiceRequest) -> bool:
+    """Whether that is what it was read as: log records read as spans have neither ids nor times anywhere."""
+    spans = [span for one in request.resource_spans for group in one.scope_spans for span in group.spans]
+    return not spans or any(span.trace_id or span.span_id or span.start_time_unix_nano for span in spans)
 
 
 def _resource_spans(given: Any) -> dict[str, Any]:

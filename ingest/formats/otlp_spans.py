@@ -175,12 +175,16 @@ def attributes(value: Any) -> dict[str, Any]:
 
 
 def any_value(value: Any, depth: int = 0) -> Any:
-    """The plain value of OTLP's AnyValue; what is none is given back as it is."""
-    if type(value) is not dict or len(value) != 1:
+    """The plain value of OTLP's AnyValue, bytes as hex; what is none is given back as it is."""
+    if type(value) is not dict or len(value) > 1:
         return value
+    if not value:
+        return None
     ((kind, held),) = value.items()
-    if kind in ("stringValue", "boolValue", "doubleValue", "bytesValue", "string_value", "bool_value", "double_value"):
+    if kind in ("stringValue", "boolValue", "doubleValue", "string_value", "bool_value", "double_value"):
         return held
+    if kind in ("bytesValue", "bytes_value"):
+        return _hex(held)
     if kind in ("intValue", "int_value"):
         return _integer(held)
     if depth < _MAX_DEPTH and type(held) is dict:
@@ -195,6 +199,13 @@ def any_value(value: Any, depth: int = 0) -> Any:
                 if type(item) is dict
             }
     return value
+
+
+def _hex(held: Any) -> Any:
+    try:
+        return base64.b64decode(held, validate=True).hex() if type(held) is str else held
+    except (binascii.Error, ValueError):
+        return held
 
 
 def _integer(held: Any) -> Any:

@@ -47,6 +47,8 @@ def check_export(source: str, signal: Signal, body: bytes, *, as_json: bool) -> 
         logs = otlp_protobuf.logs_request(body)
         return Checked(Pushed(source, _logs_kind(body), body) if logs.resource_logs else None)
     request = otlp_protobuf.trace_request(body)
+    if not otlp_protobuf.is_traces(request):
+        raise InputError("This is no OTLP export of traces: no span has an id or a time. Logs go to /v1/logs.")
     spans = [span for one in request.resource_spans for group in one.scope_spans for span in group.spans]
     wrong = sum(not _valid(span.trace_id, _TRACE_BYTES) or not _valid(span.span_id, _SPAN_BYTES) for span in spans)
     return Checked(Pushed(source, "spans", body) if spans else None, wrong, _told(wrong))
