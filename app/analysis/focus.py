@@ -114,6 +114,15 @@ def rows(charges: pl.DataFrame, span: Span, zone: str, *, hourly: bool, version:
     model, cls = pl.col("model_id"), pl.col("class").str.replace_all("_", " ", literal=True)
     quantity = pl.when("metered").then("tokens")
     unit = pl.when("metered").then(pl.lit("Tokens"))
+    sku = pl.col("provider") + pl.lit("/") + model + pl.lit("/") + pl.col("class")
+    details = _json(
+        {
+            "x_TokenClass": pl.col("class"),
+            "x_ServiceTier": pl.col("service_tier"),
+            "x_Batch": pl.when("is_batch").then(pl.lit("true")),
+            "x_Operation": pl.col("operation"),
+        }
+    )
     served = pl.when("is_batch").then(pl.lit(", batch")).otherwise(pl.lit(""))
     filled = named.with_columns(
         BilledCost="billed_usd",
@@ -121,9 +130,12 @@ def rows(charges: pl.DataFrame, span: Span, zone: str, *, hourly: bool, version:
         ContractedCost="cost_usd",
         ListCost="list_usd",
         BillingAccountId=pl.col("account").fill_null(UNASSIGNED),
-        BillingAccountName="account",
+        BillingAccountName=pl.col("account").fill_null(UNASSIGNED),
         BillingCurrency=pl.lit("USD"),
         PricingCurrency=pl.lit("USD"),
+        PricingCurrencyEffectiveCost="billed_usd",
+        PricingCurrencyContractedUnitPrice=pl.when("metered").then("rate"),
+        PricingCurrencyListUnitPrice=pl.when("metered").then("list_rate"),
         ChargeCategory=pl.lit("Usage"),
         ChargeDescription=model
         + pl.lit(" ")
@@ -147,17 +159,10 @@ def rows(charges: pl.DataFrame, span: Span, zone: str, *, hourly: bool, version:
         ServiceName=pl.col("provider") + pl.lit(" API"),
         ResourceId="model_id",
         ResourceType=pl.lit("Model"),
-        SkuId=pl.col("provider") + pl.lit("/") + model + pl.lit("/") + pl.col("class"),
+        SkuId=sku,
         SkuMeter=cls,
-        SkuPriceId="price_row",
-        SkuPriceDetails=_json(
-            {
-                "x_TokenClass": pl.col("class"),
-                "x_ServiceTier": pl.col("service_tier"),
-                "x_Batch": pl.when("is_batch").then(pl.lit("true")),
-                "x_Operation": pl.col("operation"),
-            }
-        ),
+        SkuPriceId=pl.col("price_row") + pl.lit(" for ") + sku,
+        SkuPriceDetails=pl.when(pl.col("price_row").is_not_null()).then(details),
         Tags=_json({name: pl.when(pl.col(name) != UNASSIGNED).then(name) for name in _TAGS}),
         x_Model="model_id",
         x_TokenClass="class",

@@ -1,9 +1,9 @@
 -- One row a charge of the span that begins at from_us, or of each hour where $hourly: the lines of {lines}
 -- (export.classes) of {requests} by everything that names a charge. {listed} are the lines of those requests that cost
 -- another amount at list. Columns: from_us (of the charge), provider, account, model_id, region, class, price_row,
--- price_book, cost_state, source, billing, service_tier, is_batch, operation, feature, team, environment, confidence (of
--- the price row: confirmed, estimated; billed for days that only a bill knows; NULL where no row is at hand), requests,
--- tokens, rate, list_rate (USD a token), cost_usd, list_usd, billed_usd (0 where the source is known not to be billed by
+-- price_book, cost_state (other_row: usage on a bill of which another row says the cost; it costs 0 here), source,
+-- billing, service_tier, is_batch, operation, feature, team, environment, confidence (of the price row: confirmed,
+-- estimated; billed for days that only a bill knows; NULL where no row is at hand), requests, tokens, rate, list_rate (USD a token), cost_usd, list_usd, billed_usd (0 where the source is known not to be billed by
 -- the request, NULL where nobody said). Unknown is NULL.
 WITH billing_of AS (
     SELECT source AS billed_source, max(billing) AS billing FROM sources GROUP BY source
@@ -23,14 +23,16 @@ charged AS (
     SELECT
         CASE WHEN $hourly THEN r.at_us - r.at_us % 3600000000 ELSE $from_us END AS from_us,
         r.provider, r.account, coalesce(r.model_id, r.model) AS model_id, r.region, j.class, r.price_row, r.price_book,
-        r.cost_state, r.source, CASE WHEN coalesce(r.service_tier, '') IN ('provisioned', 'reserved', 'scale') THEN 'provisioned'
+        CASE WHEN r.assigned_by = 'bill' AND r.cost_state = 'priced' AND j.cost_pusd IS NULL THEN 'other_row' ELSE r.cost_state END AS cost_state, r.source, CASE WHEN coalesce(r.service_tier, '') IN ('provisioned', 'reserved', 'scale') THEN 'provisioned'
             ELSE coalesce(b.billing, 'unknown') END AS billing,
         r.service_tier, r.is_batch, r.operation,
         r.feature, r.team, r.environment,
         CASE WHEN r.assigned_by = 'bill' THEN 'billed' ELSE p.status END AS confidence,
-        j.tokens, j.rate, j.cost_pusd,
+        j.tokens, j.rate,
+        CASE WHEN r.assigned_by = 'bill' AND r.cost_state = 'priced' AND j.cost_pusd IS NULL THEN 0 ELSE j.cost_pusd END AS cost_pusd,
         CASE WHEN r.cost_list_pusd <> r.cost_pusd THEN j.listed_rate ELSE j.rate END AS list_rate,
         CASE
+            WHEN r.assigned_by = 'bill' AND r.cost_state = 'priced' AND j.cost_pusd IS NULL THEN 0
             WHEN r.cost_list_pusd <> r.cost_pusd THEN j.listed_pusd
             WHEN r.cost_list_pusd IS NOT NULL THEN j.cost_pusd
         END AS list_pusd
