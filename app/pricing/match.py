@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from app.pricing.context import is_deployment_type
@@ -35,8 +35,8 @@ _BEDROCK_NAME: Final = re.compile(
     r"(?:anthropic|amazon|meta|mistral|cohere|ai21|deepseek|qwen|openai|writer|nvidia|moonshotai|zai)\."
 )
 _BEDROCK_FRONT: Final = re.compile(r"(?:(?:us|eu|apac|jp|au|ca|in|sa|me|af|global)\.)?(?:[a-z0-9]+\.)?")
-_AWS_PLACE: Final = re.compile(r"(?:us|eu|ap|ca|sa|me|af|il|mx)-(?!gov)[a-z]+-\d/")
-_ARN: Final = re.compile(r"arn:aws[^:]*:bedrock:[^:]*:[^:]*:[^/]+/(.+)")
+_AWS_PLACE: Final = re.compile(r"((?:us-gov|us|eu|ap|ca|sa|me|af|il|mx)-[a-z]+-\d)/")
+_ARN: Final = re.compile(r"arn:aws[^:]*:bedrock:([^:]*):[^:]*:[^/]+/(.+)")
 _VERTEX_BUILD: Final = re.compile(r".+@(?:20\d{6}|default|latest)")
 _PATH: Final = re.compile(r"(?:projects/[^/]+/locations/[^/]+/)?publishers/[^/]+/models/")
 _ROUTES: Final = ("models/", "converse/", "invoke/", "converse_like/", "responses/", "chat/", "deployments/", "text/")
@@ -46,7 +46,7 @@ _ROUTES: Final = ("models/", "converse/", "invoke/", "converse_like/", "response
 class Match:
     """What a name means: `provider` served it, `price_provider`/`price_model` price it, `rule` says how it was found.
 
-    `ctx` is what the name itself says about the price, such as the type of an Azure deployment.
+    `ctx` is what the name itself says about the price: the type of an Azure deployment, the region of an ARN.
     `own` is False where the serving provider has no price list entry and passes on another provider's price.
     """
 
@@ -130,7 +130,8 @@ class Matcher:
                     return found
             found = self._unique(form) if where is None else self._at(where, form)
             if found is not None:
-                return found
+                place = _place(name) if found.provider == "aws" else None
+                return found if place is None else replace(found, ctx=(("region", place), *found.ctx))
         return None
 
     def _aliased(self, provider: str | None, alias: Alias) -> Match | None:
@@ -151,7 +152,7 @@ class Matcher:
         """The name as it stands, then without what is known to stand in front of or behind a model's name."""
         yield provider, name
         if (arn := _ARN.fullmatch(name)) is not None:
-            yield from self._plain_forms("aws", arn.group(1))
+            yield from self._plain_forms("aws", arn.group(2))
             return
         where, rest = provider, name
         if (path := _PATH.match(rest)) is not None:
@@ -231,6 +232,13 @@ class Matcher:
             if strength and (best is None or strength > best[0]):
                 best = (strength, model)
         return None if best is None else best[1]
+
+
+def _place(name: str) -> str | None:
+    """The AWS region that a name says: of an ARN, or of a part in front as LiteLLM's routes write it."""
+    if (arn := _ARN.fullmatch(name)) is not None:
+        return arn.group(1) or None
+    return next((found.group(1) for part in name.split("/")[:-1] if (found := _AWS_PLACE.fullmatch(part + "/"))), None)
 
 
 def _literals(clause: Clause) -> Iterator[str]:

@@ -40,6 +40,16 @@ _USAGE: Final = {
     **{name: name for name in TOKEN_CLASSES},
 }
 _UNITS: Final = {"web_searches": "web_search", "images": "image", "pages": "page", "seconds": "second"}
+_CONTEXT: Final = (
+    "service_tier",
+    "batch",
+    "region",
+    "inference_geo",
+    "speed",
+    "deployment",
+    "vertex_location",
+    "base_model",
+)
 _MOST_UNITS: Final = 10**9
 _SCHEMA: Final[dict[str, Any]] = {
     "request_key": pl.Int64,
@@ -109,8 +119,9 @@ def quote(book: Book, lines: Sequence[Mapping[str, Any]]) -> list[Quote]:
 
     `usage` counts disjoint tokens (`in_text`, `cache_read`, `cache_w5m`, `cache_w1h`, ..., or the names of the token
     classes), but `out` includes `reasoning`. `context` holds batch, service_tier, region, inference_geo, speed,
-    deployment, base_model and units such as web_searches. Any rates in a line are ignored. A class or unit that no
-    price is known for leaves its line without a price unless its count is 0.
+    deployment, base_model and units such as web_searches; the first of these also count where they stand beside it.
+    Any rates in a line are ignored. A class or unit that no price is known for leaves its line without a price unless
+    its count is 0.
 
     Raises:
         InputError: a line that cannot be read, named by its id.
@@ -147,6 +158,7 @@ def quote(book: Book, lines: Sequence[Mapping[str, Any]]) -> list[Quote]:
 
 def _row(number: int, name: str, line: Mapping[str, Any]) -> tuple[Any, ...]:
     context, usage = _mapping(name, line, "context"), _mapping(name, line, "usage")
+    context = {**{key: line[key] for key in _CONTEXT if line.get(key) is not None}, **context}
     tokens: dict[str, int | None] = dict.fromkeys(TOKEN_CLASSES)
     units: dict[str, float] = {}
     for key, value in usage.items():

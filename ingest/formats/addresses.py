@@ -16,9 +16,16 @@ _DEPLOYMENT: Final = re.compile(r"/deployments/([^/?#]+)")
 _BEDROCK_MODEL: Final = re.compile(r"/model/([^/?#]+)/(?:invoke|converse)")
 _REGIONS: Final = (
     re.compile(r"(?:^|//)([a-z]+-[a-z]+\d+)-aiplatform\.googleapis\.com"),
-    re.compile(r"/locations/([a-z]+-[a-z]+\d+)/publishers/"),
+    re.compile(r"aiplatform\.(us|eu)\.rep\.googleapis\.com"),
+    re.compile(r"/locations/([a-z]+-[a-z]+\d+|us|eu)/publishers/"),
     re.compile(r"bedrock[a-z-]*\.([a-z]{2}(?:-[a-z]+)+-\d)\.amazonaws\.com"),
+    re.compile(r"(?:^|//)([a-z]{2})\.api\.(?:openai\.com|x\.ai)"),
 )
+
+
+def region_of(address: str) -> str | None:
+    """The region that a called host or path says, None where it is the world's."""
+    return next((hit.group(1) for rule in _REGIONS if (hit := rule.search(address))), None)
 
 
 def note_capacity(event: UsageEvent) -> None:
@@ -39,7 +46,7 @@ def read_address(addresses: tuple[Any, ...], asked_model: Any, event: UsageEvent
     for address in addresses:
         if type(address) is not str:
             continue
-        event.region = event.region or next((hit.group(1) for rule in _REGIONS if (hit := rule.search(address))), None)
+        event.region = event.region or region_of(address)
         if event.provider == "aws" and (called := _BEDROCK_MODEL.search(address)) is not None:
             event.model = unquote(called.group(1))
             note_capacity(event)

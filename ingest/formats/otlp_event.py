@@ -9,7 +9,7 @@ import msgspec
 
 from app.core.usage import UsageEvent
 from ingest.formats import langfuse_usage, providers
-from ingest.formats.addresses import read_address
+from ingest.formats.addresses import read_address, region_of
 from ingest.formats.dressing import MAX_TAG, read_tags, set_http_error
 from ingest.formats.fields import canonical, compact, decoded_text, integer, number, table, text, usd_text
 from ingest.formats.otlp_content import read_content
@@ -251,7 +251,7 @@ def _region(host: Any) -> str | None:
         found = pattern.search(host)
         if found is not None:
             return found[1]
-    return None
+    return region_of(host)
 
 
 def _tags(span: Span, said: dict[str, Any]) -> dict[str, str] | None:

@@ -16,6 +16,7 @@ _HOSTS: Final = (
     ("openrouter.ai", "openrouter"),
     ("generativelanguage.googleapis.com", "google"),
     ("aiplatform.googleapis.com", "google"),
+    (".rep.googleapis.com", "google"),
     ("amazonaws.com", "aws"),
     ("api.deepseek.com", "deepseek"),
     ("api.groq.com", "groq"),

@@ -80,12 +80,46 @@ def test_a_claude_body_at_bedrock_gets_the_called_models_route_and_region(one):
 
 @pytest.mark.parametrize(
     ("host", "region"),
-    [("us-east5-aiplatform.googleapis.com", "us-east5"), ("aiplatform.googleapis.com", None)],
+    [
+        ("us-east5-aiplatform.googleapis.com", "us-east5"),
+        ("aiplatform.eu.rep.googleapis.com", "eu"),
+        ("aiplatform.googleapis.com", None),
+    ],
 )
 def test_a_vertex_host_names_the_region_unless_it_is_the_global_one(one, host, region):
     event = one({"host": host, "request": asked(None), "response": MESSAGE})
     assert (event.provider, event.region, event.model) == ("google", region, "claude-sonnet-4-5-20250929")
     assert one({"host": host, "region": "us", "request": asked(None), "response": MESSAGE}).region == "us"
+
+
+@pytest.mark.parametrize(
+    ("url", "provider", "region"),
+    [
+        ("https://eu.api.openai.com/v1/chat/completions", "openai", "eu"),
+        ("https://api.openai.com/v1/chat/completions", "openai", None),
+        ("https://us.api.x.ai/v1/chat/completions", "x-ai", "us"),
+        ("https://api.x.ai/v1/chat/completions", "x-ai", None),
+        ("https://aiplatform.googleapis.com/v1/projects/p/locations/us/publishers/google/models/m", "google", "us"),
+        ("https://aiplatform.googleapis.com/v1/projects/p/locations/global/publishers/google/models/m", "google", None),
+    ],
+)
+def test_an_address_names_the_place_that_a_price_depends_on(one, url, provider, region):
+    event = one({"url": url, "request": asked("gpt-4"), "response": CHAT})
+    assert (event.provider, event.region) == (provider, region)
+
+
+def test_a_spans_host_names_the_region_too(one):
+    told = {"gen_ai.operation.name": "chat", "gen_ai.provider.name": "openai", "gen_ai.request.model": "gpt-5.6-sol"}
+    told["server.address"] = "eu.api.openai.com"
+    span = {
+        "traceId": "5b8efff798038103d269b633813fc60c",
+        "spanId": "00000000000000d2",
+        "name": "chat gpt-5.6-sol",
+        "startTimeUnixNano": "1772445600000000000",
+        "endTimeUnixNano": "1772445601000000000",
+        "attributes": [{"key": key, "value": {"stringValue": value}} for key, value in told.items()],
+    }
+    assert one({"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]}).region == "eu"
 
 
 def test_groq_and_fireworks_are_known_by_what_only_they_write(one):

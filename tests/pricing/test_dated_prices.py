@@ -74,6 +74,13 @@ QUOTED = [
     ("google", "gemini-4-carbon", "2026-12-02T00:00:00Z", "in_text", MTOK, {}, "2"),  # the rise is announced
     ("google", "gemini-4-hydrogen", NOW, "in_text", MTOK, {"service_tier": "priority"}, "2.7"),
     ("google", "gemini-4-hydrogen", NOW, "in_text", MTOK, {"region": "europe-west4", "batch": True}, "0.825"),
+    # Azure sells the first gpt-audio at what it cost before OpenAI lowered it
+    ("openai", "gpt-audio", NOW, "in_audio", MTOK, {}, "32"),
+    ("azure", "gpt-audio-2025-08-28", NOW, "in_audio", MTOK, {}, "40"),
+    ("azure", "gpt-audio-2025-08-28", NOW, "out_audio", MTOK, {"deployment": "DataZoneStandard"}, "88"),
+    ("azure", "gpt-audio-1.5-2026-02-23", NOW, "in_audio", MTOK, {}, "32"),
+    # Bedrock: GovCloud's long prompts
+    ("aws", "us-gov.anthropic.claude-sonnet-4-5-20250929-v1:0", NOW, "in_text", 200_001, {}, "1.4400072"),
     # xAI: from 200,000 tokens on
     ("x-ai", "grok-4.6", NOW, "in_text", 199_999, {"batch": True}, "0.3199984"),
     ("x-ai", "grok-4.6", NOW, "in_text", 200_000, {"region": "us"}, "0.88"),

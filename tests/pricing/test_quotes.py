@@ -57,6 +57,11 @@ def test_batch_is_a_batch_however_it_is_written(book: PriceBook, batch: Any) -> 
     assert one(book, {"in_text": 10}, context={"batch": batch}).usd == "0.00001"
 
 
+def test_a_place_beside_the_context_counts_as_one_inside_and_that_comes_first(book: PriceBook) -> None:
+    assert one(book, {"in_text": 10}, batch=True).usd == "0.00001"
+    assert one(book, {"in_text": 10}, batch=True, context={"batch": False}).usd == "0.00002"
+
+
 @pytest.mark.parametrize(
     "line",
     [
