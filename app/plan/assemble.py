@@ -113,20 +113,26 @@ def _range(central: int, spread: Quantiles | None) -> Range:
     return Range(_usd(min(spread.p10, central)), _usd(central), _usd(max(spread.p90, central)))
 
 
+def _counted(number: int, one: str, many: str) -> str:
+    """A number with what its things do: `1 request has`, `2 requests have`."""
+    return f"{number:,} {one if number == 1 else many}"
+
+
 def _monthly(analysis: Analysis) -> tuple[str | None, tuple[str, ...]]:
     """The factor to 30 days, or None with the reason; and what else the reader must know about the window."""
     window, notes = analysis.window, []
     if window.left_out:
+        left_out = _counted(window.left_out, "request is", "requests are")
         notes.append(
-            f"{window.left_out:,} requests of sources that are not billed per token are left out: saving on them frees "
-            "capacity, not dollars."
+            f"{left_out} left out, of sources that are not billed by the request: saving there frees capacity, not "
+            "dollars."
         )
     if window.basis != "paid":
-        notes.append("No source here is billed per token: figures are list-price value, not money that was paid.")
+        notes.append("No source here is billed by the request: figures are list-price value, not money that was paid.")
     if window.untimed:
-        notes.append(f"{window.untimed:,} requests carry no time and stand outside every window.")
+        notes.append(f"{_counted(window.untimed, 'request carries', 'requests carry')} no time: outside every window.")
     if window.unpriced:
-        notes.append(f"{window.unpriced:,} requests have no price; nothing is claimed for them.")
+        notes.append(f"{_counted(window.unpriced, 'request has', 'requests have')} no price: nothing is claimed there.")
     if analysis.below_floor:
         notes.append(
             f"{analysis.below_floor} more candidates save less than $1 per 30 days, or less than 0.1 % "

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from app.web import format as show
+from app.web.facts import Fact
 
 if TYPE_CHECKING:
     from app.analysis.request_detail import RequestDetail
@@ -32,15 +32,6 @@ BILLINGS: Final = {
 }
 # Later than any price is known to hold (the year 2200).
 FAR_FUTURE_US: Final = 7_258_118_400_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class Fact:
-    """A value with its name; `href` makes it a link."""
-
-    label: str
-    value: str
-    href: str = ""
 
 
 def state_text(detail: RequestDetail) -> str:

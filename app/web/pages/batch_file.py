@@ -11,6 +11,7 @@ from app.core.errors import NotFoundError
 from app.web import batch_words as words
 from app.web import cells
 from app.web import format as show
+from app.web.facts import Figure
 from app.web.page import Content, Context, Page
 from app.web.table import Column, Table
 
@@ -19,13 +20,6 @@ if TYPE_CHECKING:
     from app.web.batch_desk import BatchDesk, Upstream
 
 TONIGHT: Final = "02:00"
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    label: str
-    value: str
-    note: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from app.core.view import period as named_period
 from app.web import batch_words as words
 from app.web import cells
 from app.web import format as show
+from app.web.facts import Fact, Figure
 from app.web.page import Content, Context, Page
 from app.web.table import Cell, Column, Table
 
@@ -26,20 +27,6 @@ DONE: Final = {
     "sent": "The job is on its way.",
     "cancelled": "The job stops. What the provider has finished by now is charged and stays in the results.",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    label: str
-    value: str
-    note: str
-    better: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Fact:
-    label: str
-    value: str
 
 
 @dataclass(frozen=True, slots=True)

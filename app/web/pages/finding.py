@@ -12,6 +12,7 @@ from app.core.view import Filter, View
 from app.core.view import period as named_period
 from app.web import batch_offer, cells, plans
 from app.web import format as show
+from app.web.facts import Fact, Figure
 from app.web.page import Content, Context, Page
 from app.web.plans import GRADES, STATUSES, Scale
 from app.web.table import Cell, Column, Table
@@ -28,19 +29,6 @@ EVENTS: Final = {
     "dismissed": "dismissed",
     "owner": "given to",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    label: str
-    value: str
-    note: str
-
-
-@dataclass(frozen=True, slots=True)
-class Fact:
-    label: str
-    value: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,9 @@ from app.core.errors import NotFoundError
 from app.plan import store as plan_store
 from app.web import cells, overlapping, plans
 from app.web import format as show
+from app.web.facts import Fact
 from app.web.page import Content, Context, Link, Page
-from app.web.request_facts import Fact, facts_of, price_facts, state_text
+from app.web.request_facts import facts_of, price_facts, state_text
 from app.web.table import Cell, Column, Table
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from app.analysis import requests
 from app.web import cells
 from app.web import format as show
+from app.web.facts import Fact
 from app.web.frame import nothing_to_see
 from app.web.page import Content, Context, Empty, Link, Page, unknown_value
 from app.web.table import Cell, Column, Streamed, Table
@@ -18,12 +19,6 @@ if TYPE_CHECKING:
 PATH = "/requests"
 PAGE_SIZE = 50
 STATUS_TONE = {"ok": "", "error": "worse", "timeout": "worse", "aborted": "muted"}
-
-
-@dataclass(frozen=True, slots=True)
-class Fact:
-    label: str
-    value: str
 
 
 @dataclass(frozen=True, slots=True)

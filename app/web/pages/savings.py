@@ -11,6 +11,7 @@ from app.charts.waterfall import Step, waterfall
 from app.levers import LEVERS
 from app.web import cells, plans
 from app.web import format as show
+from app.web.facts import Figure
 from app.web.page import Content, Context, Empty, Link, Page, unknown_value
 from app.web.plans import GRADES, STATUSES, Scale
 from app.web.table import Cell, Column, Table
@@ -31,14 +32,6 @@ class Tab:
     amount: str
     href: str
     chosen: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    label: str
-    value: str
-    note: str
-    strong: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +103,7 @@ def _figures(plan: PlanResult, scale: Scale) -> tuple[Figure, ...]:
             f"Joint saving {scale.unit}",
             scale.headline(plan.joint.p50),
             f"P10–P90: {scale.interval(plan.joint)}",
-            strong=True,
+            better=True,
         ),
         Figure(
             f"{'Paid' if plan.basis == 'paid' else 'List-price value'} {scale.whole}",
