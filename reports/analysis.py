@@ -15,7 +15,7 @@ import msgspec
 
 from app.analysis import coverage as covered
 from app.analysis import overlap, spend
-from app.analysis.bill_share import from_bills, kept_apart, valued_from_bills
+from app.analysis.bill_share import from_bills, kept_apart, valued_from_bills, whole_days
 from app.analysis.days import EVERYTHING, local_days
 from app.analysis.missing_prices import reasons, reasons_of
 from app.analysis.reconciled_share import reconciled_share
@@ -255,7 +255,8 @@ def _span(session: Session, view: View, undated: int) -> Span:
     if found is None:
         return Span(None, None, 0, zone, undated)
     first, last = found
-    return Span(_iso(first), _iso(last), len(local_days(first, last + 1, zone)), zone, undated)
+    from_us, to_us = whole_days(session, first, last)
+    return Span(_iso(from_us), _iso(to_us), len(local_days(first, last + 1, zone)), zone, undated)
 
 
 def _iso(us: int) -> str:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from app.analysis.days import EVERYTHING
 from app.analysis.scope import spend_scope
+from app.analysis.spend import request_extent
 from app.warehouse.ledger import END_OF_TIME
 
 if TYPE_CHECKING:
     from app.core.view import View
     from app.warehouse.store import Session
+
+HALF_DAY_US: Final = 43_200_000_000
 
 
 def kept_apart(session: Session, view: View) -> tuple[tuple[str, int | None], ...]:
@@ -19,6 +22,17 @@ def kept_apart(session: Session, view: View) -> tuple[tuple[str, int | None], ..
     to_us = END_OF_TIME if view.period.name == EVERYTHING else view.period.to_us
     rows = session.rows("billed.apart", from_us=view.period.from_us, to_us=to_us)
     return tuple((str(provider), None if cost is None else int(cost)) for provider, cost in rows)
+
+
+def whole_days(session: Session, first_us: int, last_us: int) -> tuple[int, int]:
+    """The extent of what Spend knows, with the whole UTC day of a bill where it begins or ends with one: such a day
+    stands at its noon, which is no time of anything.
+    """
+    requests = request_extent(session) or (None, None)
+    return (
+        first_us if first_us == requests[0] else first_us - HALF_DAY_US,
+        last_us if last_us == requests[1] else last_us + HALF_DAY_US,
+    )
 
 
 def from_bills(session: Session, view: View) -> int | None:

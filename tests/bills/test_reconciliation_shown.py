@@ -179,6 +179,8 @@ def test_bills_alone_can_be_analysed(world: Path) -> None:
     analysis = json.loads(run("analyze", "--json", str(world / "costs.jsonl"), data=world / "none"))
     assert analysis["coverage"]["from_bills_usd"] == analysis["cost_usd"] == analysis["paid_usd"]
     assert {row["name"] for row in analysis["by_model"]} == {"gpt-4o", "gpt-4o-mini"}
+    window = analysis["window"]
+    assert (window["from"], window["to"], window["days"]) == ("2026-03-02T00:00:00Z", "2026-03-05T00:00:00Z", 3)
     said = run("analyze", str(world / "costs.jsonl"), data=world / "none")
     assert "from bills alone" in said
     assert "gpt-4o" in said
