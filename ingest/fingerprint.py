@@ -68,7 +68,7 @@ class Fingerprinter:
         if event.provider_response_id is not None:
             event.provider_response_id = plain_id(event.provider_response_id)
         record_id = event.source_record or event.provider_response_id or own_id(event, raw, place.file, place.line, nth)
-        key = request_key(event.provider_response_id, place.source, record_id, event.provider)
+        key = request_key(event.provider_response_id, place.source, record_id, event.provider, event.start_us)
         terms = self._terms_of(event)
         exact = scope = size = None
         slot = rows.next_slot()

@@ -17,12 +17,24 @@ def hash64(data: bytes, key: bytes = b"") -> int:
     return int.from_bytes(blake2b(data, digest_size=8, key=key).digest(), "big", signed=True)
 
 
-def request_key(provider_response_id: str | None, source: str, source_record: str, provider: str | None = None) -> int:
-    """The identity of one call: its provider's response id where strong, else its span, else (source, source's id)."""
+def request_key(
+    provider_response_id: str | None,
+    source: str,
+    source_record: str,
+    provider: str | None = None,
+    start_us: int | None = None,
+) -> int:
+    """The identity of one call: its provider's response id where strong, else its span, else (source, source's id).
+
+    A source that knows no id but a weak one of the response (local servers count to a thousand and begin anew) is asked
+    for the time too.
+    """
     if provider_response_id is not None and is_strong_id(provider_response_id, provider):
         return hash64(b"id\x00" + provider_response_id.encode())
     if is_span_id(source_record):
         return hash64(b"span\x00" + source_record.encode())
+    if source_record == provider_response_id and start_us is not None:
+        source_record = f"{source_record}\0{start_us}"
     return hash64(b"src\x00" + source.encode() + b"\x00" + source_record.encode())
 
 

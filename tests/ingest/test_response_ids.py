@@ -200,3 +200,18 @@ def test_different_calls_under_one_weak_id_stay_two_rows(store: Store, tmp_path:
         (tmp_path / f"{number}.jsonl").write_text(json.dumps(record) + "\n")
         store.ingest(tmp_path / f"{number}.jsonl", source="vllm")
     assert store.rows("SELECT tok_input FROM requests ORDER BY 1") == [(100,), (900,)]
+
+
+def test_ids_that_a_local_server_gives_again_join_no_calls_of_other_times(store: Store, tmp_path: Path) -> None:
+    """Ollama numbers its answers from 0 to 999; a copy of the same log adds nothing."""
+    calls = []
+    for number, second in enumerate((0, 7, 7)):
+        body = chat("chatcmpl-417", "qwen3-32b", "10.0.0.7:11434")
+        body["timestamp"] = f"2026-03-02T10:00:{second:02d}Z"
+        calls.append(json.dumps({**body, "feature": str(number)}) + "\n")
+    for name, lines in (("a", calls[:2]), ("copy", calls[:2])):
+        (tmp_path / f"{name}.jsonl").write_text("".join(lines))
+        store.ingest(tmp_path / f"{name}.jsonl", source="ollama")
+    assert store.rows("SELECT start_us % 60000000 FROM requests ORDER BY 1") == [(0,), (7_000_000,)]
+    (tmp_path / "again.jsonl").write_text(calls[2])
+    assert store.ingest(tmp_path / "again.jsonl", source="ollama").stored == 0
