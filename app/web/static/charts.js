@@ -63,7 +63,7 @@ class Chart extends HTMLElement {
       });
       this.#view?.finalize();
       this.#view = drawn;
-      this.dataset.drawn = "";
+      this.dataset.drawn = url.searchParams.get("theme");
     } catch (error) {
       this.textContent = `The chart could not be drawn: ${error.message}. Its figures stand below.`;
       const figures = this.parentElement.querySelector("details.figures");
@@ -71,5 +71,13 @@ class Chart extends HTMLElement {
     }
   }
 }
+
+// Paper is light: what was drawn for a dark screen gives way to its figures there.
+addEventListener("beforeprint", () => {
+  for (const chart of document.querySelectorAll('halve-chart[data-drawn="dark"]')) {
+    const figures = chart.parentElement.querySelector("details.figures");
+    if (figures) figures.open = true;
+  }
+});
 
 customElements.define("halve-chart", Chart);
