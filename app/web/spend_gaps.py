@@ -70,7 +70,7 @@ def _bill_gaps(context: Context) -> tuple[Gap, ...]:
     gaps = []
     share = reconciled_share(context.session, context.view.period)
     if share is not None:
-        text = "Share of the billed dollars for which no requests of the same account, model and day stand."
+        text = "Share of the billed dollars for which no requests of the same account, model, class and day stand."
         gaps.append(Gap("Not reconciled", show.percent(1 - share), text, context.url("/reconciliation")))
     billed = from_bills(context.session, context.view)
     if billed is not None:
