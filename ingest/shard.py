@@ -154,6 +154,11 @@ def _damaged(shard: Path, error: Exception) -> InputError:
     return InputError(f"The shard {shard.name} in the inbox is damaged ({error}). Ingest its source again.")
 
 
+def left_aside(data_dir: Path) -> int:
+    """How much in the inbox was moved out of the way because it could not be read, and is in no figure."""
+    return sum(1 for _ in inbox(data_dir).glob(f"{_DAMAGED}*"))
+
+
 def set_aside(shard: Path) -> Path:
     """Move a damaged shard out of the way of the others; returns where it is now."""
     aside = shard.with_name(f"{_DAMAGED}{shard.name}")

@@ -78,7 +78,7 @@ class Background:
         schedules.ensure(self.runtime.control, given, zone=self.settings.zone, now_us=now_us())
         turn = self.clockwork.lanes[WAREHOUSE]
         turn.acquire()
-        self.pushes.journal.start()
+        self.pushes.start()
         self._begin(lambda: self._alone(self.take_inbox, "inbox", turn.release))
         # APScheduler only rings: which moment is whose is worked out from the schedules, by local day.
         self.scheduler.add_job(

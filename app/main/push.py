@@ -8,7 +8,7 @@ from app.web.push_desk import PushDesk, Receipt
 from ingest.install_key import install_key
 from ingest.push.checking import Checked, check_export, check_records
 from ingest.push.journal import Journal, waiting_bytes, waits
-from ingest.push.taking import Taker
+from ingest.push.taking import Taker, bring_back
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,6 +32,11 @@ class Pushes:
         self._taker: Taker | None = None
         self._since_look = LOOK_EVERY
         self._full = False
+
+    def start(self) -> None:
+        """Begin to keep what comes; what an earlier version could not read waits once more."""
+        bring_back(self.data_dir)
+        self.journal.start()
 
     def desk(self) -> PushDesk:
         """What the endpoints can do."""

@@ -30,6 +30,7 @@ from ingest.connectors import CONNECTORS, connector_named, folder
 from ingest.connectors.outbound import refuse_hosts
 from ingest.connectors.secret_reference import read_secret
 from ingest.pipeline import ingest_paths, write_shards
+from ingest.shard import left_aside
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -39,6 +40,10 @@ if TYPE_CHECKING:
     from ingest.pipeline import Progress
 
 SOCKET = "halve.sock"
+ASIDE = (
+    "{} files in the inbox (their names begin with .damaged-) could not be read and are in no figure. What was pushed "
+    "is tried again at every start of the service, so a newer version may read it; of a log, ingest the file again"
+)
 _PATIENCE_S = 10
 KEPT_FILES = ("warehouse.duckdb", "contents.duckdb", "control.sqlite3", "install.key", "attribution.yml")
 KEPT_FOLDERS = ("reports", "batches", "batch-files", "prices")
@@ -282,7 +287,11 @@ def doctor(settings: Settings) -> list[dict[str, Any]]:
     demand_store(settings)
     alone(settings, "Stop it, check, start it again; its Sources page shows what it reads.")
     free = shutil.disk_usage(settings.data_dir).free
-    checks = [_check("free disk", free > 1 << 30, f"{free / 2**30:.1f} GiB free under {settings.data_dir}")]
+    aside = left_aside(settings.data_dir)
+    checks = [
+        _check("free disk", free > 1 << 30, f"{free / 2**30:.1f} GiB free under {settings.data_dir}"),
+        _check("everything received was read", not aside, ASIDE.format(aside) if aside else "nothing is set aside"),
+    ]
     with opened(settings) as runtime, runtime.warehouse.session() as session:
         wrong = rollup.differences(session)
         checks.append(

@@ -104,6 +104,14 @@ def _alone(data_dir: Path) -> Iterator[bool]:
         yield True
 
 
+def bring_back(data_dir: Path) -> int:
+    """Let what an earlier process could not read wait again: another version may read it. Returns how many segments."""
+    aside = sorted(inbox(data_dir).glob(f"{ASIDE}push.*"))
+    for path in aside:
+        path.rename(path.with_name(path.name.removeprefix(ASIDE)))
+    return len(aside)
+
+
 def take_journal(data_dir: Path, text: Text) -> None:
     """Read what a service that is gone left in the journal, for who holds the warehouse."""
     if waits(data_dir):

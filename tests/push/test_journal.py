@@ -23,6 +23,7 @@ from ingest.pipeline import ingest_paths
 from ingest.push.checking import check_export, check_records
 from ingest.push.journal import Journal, Pushed, check_source, segments, waiting_bytes
 from ingest.push.taking import LOCK, Taker
+from tests.cli.halve_command import inside
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -287,3 +288,23 @@ def test_a_segment_that_trips_the_reader_is_set_aside_and_holds_up_no_other(tmp_
     done = take(tmp_path, warehouse)
     assert done.stored == 1
     assert segments(tmp_path) == []
+
+
+def test_what_is_set_aside_is_told_and_waits_once_more_at_the_next_start(tmp_path, journal, warehouse):
+    keep(journal, check_export("app", "traces", protobuf(export(span(1, tokens=(7, 1)))), as_json=False).pushed)
+    (unread,) = (Path(one.path) for one in segments(tmp_path))
+    unread.rename(unread.with_name(f".damaged-{unread.name}"))  # as a version does that trips over it
+    assert take(tmp_path, warehouse).stored == 0
+    warehouse.close()
+    told = inside(tmp_path, "doctor")
+    assert told.code == 1
+    assert "1 files in the inbox" in told.out
+    journal.close()
+    pushes = Pushes(tmp_path, "shared")
+    pushes.start()
+    assert pushes.take() == 1
+    pushes.journal.close()
+    store = Warehouse(tmp_path, memory_limit="256MB")
+    assert take_inbox(store, Unpriced(), tmp_path).stored == 1
+    store.close()
+    assert "nothing is set aside" in inside(tmp_path, "doctor").out
