@@ -1,0 +1,59 @@
+"""Tokens that a usage report and a cost report of one day both count stand in Spend once."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from made_exports import bucket
+
+from tests.cli.halve_command import inside
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+USAGE = {
+    "object": "organization.usage.completions.result",
+    "input_tokens": 100_000,
+    "input_cached_tokens": 30_000,
+    "output_tokens": 2_000,
+    "num_model_requests": 7,
+    "project_id": "proj_1",
+    "model": "gpt-4o-2024-08-06",
+}
+
+
+def cost(item: str, usd: str, tokens: int) -> dict[str, Any]:
+    return {
+        "object": "organization.costs.result",
+        "line_item": f"gpt-4o-2024-08-06, {item}",
+        "amount": {"value": usd, "currency": "usd"},
+        "quantity": tokens,
+        "quantity_unit": "tokens",
+        "project_id": "proj_1",
+    }
+
+
+COSTS = (
+    cost("input", "0.175", 70_000),
+    cost("cached input", "0.0375", 30_000),
+    cost("output", "0.02", 2_000),
+)
+
+
+def seen(folder: Path, **pages: Any) -> tuple[str, int | None, int | None, int | None, int]:
+    """(cost, input, cached, output, requests) that `halve analyze` says of pages of reports."""
+    folder.mkdir()
+    for name, page in pages.items():
+        (folder / f"{name}.json").write_text(json.dumps(page), encoding="utf-8")
+    found = inside(folder / "data", "analyze", *sorted(folder.glob("*.json")), "--json").json
+    tokens = found["tokens"]
+    return found["cost_usd"], tokens["input"], tokens["cache_read"], tokens["output"], found["requests"]
+
+
+def test_tokens_of_a_usage_report_and_of_a_cost_report_are_the_same_tokens(tmp_path: Path) -> None:
+    costs, usage = bucket(*COSTS), bucket(USAGE)
+    assert seen(tmp_path / "costs", costs=costs) == ("0.2325", 70_000, 30_000, 2_000, 0)
+    assert seen(tmp_path / "both", costs=costs, usage=usage) == ("0.2325", 70_000, 30_000, 2_000, 7)
+    # 70,000 at $2.50, 30,000 at $1.25 and 2,000 at $10 a million: what the usage is worth until its cost is known
+    assert seen(tmp_path / "usage", usage=usage) == ("0.2325", 70_000, 30_000, 2_000, 7)
