@@ -24,6 +24,12 @@ def kept_apart(session: Session, view: View) -> tuple[tuple[str, int | None], ..
     return tuple((str(provider), None if cost is None else int(cost)) for provider, cost in rows)
 
 
+def billed_fees(session: Session, from_us: int, to_us: int) -> dict[tuple[str, str], int | None]:
+    """Fixed fees on bills of [from_us, to_us) by provider and account ('' where a bill names none), in pico-USD."""
+    rows = session.rows("billed.fees", from_us=from_us, to_us=to_us)
+    return {(str(provider), str(account)): None if cost is None else int(cost) for provider, account, cost in rows}
+
+
 def whole_days(session: Session, first_us: int, last_us: int) -> tuple[int, int]:
     """The extent of what Spend knows, with the whole UTC day of a bill where it begins or ends with one: such a day
     stands at its noon, which is no time of anything.

@@ -185,6 +185,7 @@ QUESTIONS: tuple[tuple[str, dict[str, str], dict[str, object]], ...] = (
     ("billed.reports", {}, {}),
     ("billed.facts", {}, {}),
     ("billed.any", {}, {}),
+    ("billed.fees", {}, RANGE),
     ("spend.from_bills", {"facts": "spend_hour"}, RANGE),
     ("spend.extent", {}, {}),
     ("spend.request_extent", {}, {}),

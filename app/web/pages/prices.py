@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from app.analysis import coverage as covered
 from app.analysis import missing_prices, spend
+from app.analysis.bill_share import billed_fees
 from app.analysis.scope import spend_scope
 from app.core import view as views
 from app.core.money import usd_text
@@ -298,6 +299,7 @@ def _fee_table(context: Context, fees: Iterable[Fee]) -> Table:
     billed = {item.source: item.billing for item in covered.freshness(context.session)}
     end = context.now_us // DAY_US * DAY_US
     start = end - FEE_DAYS * DAY_US
+    on_bills = billed_fees(context.session, start, end)
     return Table(
         "fees",
         "Fixed fees of your price file",
@@ -308,6 +310,7 @@ def _fee_table(context: Context, fees: Iterable[Fee]) -> Table:
             Column("currency", "Currency", width="tight"),
             Column("per", "Per", width="tight"),
             Column("usd", f"Last {FEE_DAYS} days", "number", "What it costs in the 30 whole UTC days before today"),
+            Column("on_bills_usd", "On bills", "number", "Fixed fees on bills of this provider and account, same days"),
             Column("list_value_usd", "List-price value", "number", "Of the requests of the logs that it pays for"),
             Column("logs", "Logs", width="mid"),
             Column("source", "Source", width="tight"),
@@ -320,14 +323,26 @@ def _fee_table(context: Context, fees: Iterable[Fee]) -> Table:
                 cells.text(fee.currency),
                 cells.text(fee.per),
                 cells.money(charged_pusd(fee, start, end)),
+                cells.money(_on_bills(fee, on_bills)),
                 _list_value(context, fee, start, end),
                 _logs(fee, billed),
                 cells.text(fee.source),
             )
             for fee in fees
         ),
+        frame_note="These fees are in no sum, and what bills charge as fixed fees is not added to them.",
         stacked=True,
     )
+
+
+def _on_bills(fee: Fee, on_bills: Mapping[tuple[str, str], int | None]) -> int | None:
+    """What bills charge as fixed fees to the same provider and account; None where they charge none."""
+    own = [
+        cost
+        for (provider, account), cost in on_bills.items()
+        if provider == fee.provider and fee.account in ("", account) and cost is not None
+    ]
+    return sum(own) if own else None
 
 
 def _logs(fee: Fee, billed: Mapping[str, str]) -> Cell:
