@@ -87,7 +87,9 @@ def _shipped(record: Any, form: Format) -> list[Any]:
 
 
 def _is_known(record: Any, form: Format) -> bool:
-    return _score(form, record) > 0 or _other(record, form, MIN_SCORE) is not None
+    if _score(form, record) > 0 or _exchange_score(record) >= MIN_SCORE:
+        return True
+    return _other(record, form, MIN_SCORE) is not None
 
 
 def _other(record: Any, form: Format, least: float) -> Format | None:

@@ -165,9 +165,37 @@ PACKED = (
         b"litellm:custom_llm_provider:openai;model_id:x;response_id:resp_0123456789abcdef0123456789abcdef"
     ).decode()
 )
+SPAN = {
+    "resourceSpans": [
+        {
+            "scopeSpans": [
+                {
+                    "spans": [
+                        {
+                            "traceId": "4bf92f3577b34da6a3ce929d0e0e4736",
+                            "spanId": "00f067aa0ba902b7",
+                            "name": "chat anthropic.claude-sonnet-4-5-20250929-v1:0",
+                            "startTimeUnixNano": "1772445600000000000",
+                            "endTimeUnixNano": "1772445602000000000",
+                            "attributes": [
+                                {"key": "gen_ai.system", "value": {"stringValue": "aws.bedrock"}},
+                                {"key": "gen_ai.operation.name", "value": {"stringValue": "chat"}},
+                                {"key": "gen_ai.request.model", "value": {"stringValue": INVOCATION["modelId"]}},
+                                {"key": "gen_ai.usage.input_tokens", "value": {"intValue": "100"}},
+                                {"key": "gen_ai.usage.output_tokens", "value": {"intValue": "20"}},
+                                {"key": "aws.request_id", "value": {"stringValue": UUID}},
+                            ],
+                        }
+                    ]
+                }
+            ]
+        }
+    ]
+}
 PAIRS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "gemini": ({"response": gemini(USED), "feature": "search"}, litellm(EVENT, "gemini", "gemini-2.5-flash")),
     "bedrock": ({"timestamp": "2026-03-02T10:00:00Z", "feature": "search", "response": CONVERSE}, INVOCATION),
+    "bedrock in a trace": (SPAN, INVOCATION),
     "xai": (chat(UUID, "grok-4.7", "api.x.ai"), litellm(UUID, "xai", "grok-4.7")),
     "mistral": (
         chat(UUID.replace("-", ""), "mistral-large-2512", "api.mistral.ai"),
