@@ -32,7 +32,7 @@ _FINE_TUNED: Final = re.compile(r"(ft:[^:]+)(?::.*)?")
 _BEDROCK_REGION: Final = re.compile(r"(?:us|eu|apac|jp|au|ca|in|sa|me|af)\.")
 _BEDROCK_NAME: Final = re.compile(
     r"(?:(?:us-gov|us|eu|apac|jp|au|ca|in|sa|me|af|global)\.)?"
-    r"(?:anthropic|amazon|meta|mistral|cohere|ai21|deepseek|qwen|openai|writer|nvidia|moonshotai|zai)\."
+    r"(?:anthropic|amazon|meta|mistral|cohere|ai21|deepseek|qwen|openai|writer|nvidia|minimax|moonshotai?|xai|zai)\."
 )
 _BEDROCK_FRONT: Final = re.compile(r"(?:(?:us|eu|apac|jp|au|ca|in|sa|me|af|global)\.)?(?:[a-z0-9]+\.)?")
 _AWS_PLACE: Final = re.compile(r"((?:us-gov|us|eu|ap|ca|sa|me|af|il|mx)-[a-z]+-\d)/")
