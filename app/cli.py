@@ -256,10 +256,14 @@ def reconcile(paths: tuple[str, ...], period: str, exclude: tuple[str, ...], pri
 def plan(as_json: bool) -> None:
     """Print the savings plan of the last analysis of the data folder."""
     from app.main import store
-    from reports import tables
+    from reports import terminal
 
     document = store.stored_plan(settings_of())
-    click.echo(json.dumps(document) if as_json else tables.plan(document))
+    if as_json:
+        click.echo(json.dumps(document))
+    else:
+        width = shutil.get_terminal_size((100, 24)).columns
+        click.echo(terminal.plan(document, width=width, colour=sys.stdout.isatty()), nl=False)
 
 
 @main.command()

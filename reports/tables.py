@@ -153,24 +153,6 @@ def checks(rows: Sequence[Mapping[str, Any]]) -> str:
     return "\n".join(f"{'ok  ' if row['ok'] else 'FAIL'}  {row['name']}: {_clean(row['message'])}" for row in rows)
 
 
-def plan(document: Mapping[str, Any]) -> str:
-    """The stored plan: the joint total and one line a finding."""
-    joint = document["joint_usd"]
-    between = "" if joint["p10"] is None else f" (P10 ${joint['p10']}, P90 ${joint['p90']})"
-    lines = [
-        f"Joint saving ${joint['p50']}{between} of ${document['before_usd']}, {document['basis']}",
-        f"Potential without evidence (grade D): ${document['potential_usd']}",
-        "",
-    ]
-    lines += [
-        f"{row['lever']:<16}{row['grade']}  share ${row['allocated_usd']}  alone ${row['standalone_usd']}  "
-        f"last ${row['last_in_usd']}  {row['requests']:,} requests  {_clean(row['scope'])}"
-        for row in document["levers"]
-    ]
-    lines += [f"Note: {note}" for note in document.get("notes", ())]
-    return "\n".join(lines)
-
-
 def _clean(text: str) -> str:
     """Names come from logs: nothing of them may move the cursor of a terminal."""
     return "".join(char if char.isprintable() else "?" for char in text)

@@ -40,7 +40,28 @@ _GRADES: Final = {
 
 def render(made: AnalysisDocument, *, width: int = 80, colour: bool = False) -> str:
     """The whole text, at most `width` columns wide; ANSI colours only where asked."""
-    console = Console(
+    console = _console(width, colour=colour)
+    wide = width >= WIDE
+    _head(console, made)
+    if made.requests or made.coverage.from_bills_usd is not None:
+        _spend(console, "Spend by feature", made.by_feature, made, wide=wide)
+        _spend(console, "Spend by model", made.by_model, made, wide=wide)
+        _unpriced(console, made)
+    if made.plan is not None:
+        _plan(console, made.plan, wide=wide)
+    _lacks(console, made.levers_data)
+    return _written(console)
+
+
+def plan(document: Mapping[str, Any], *, width: int = 80, colour: bool = False) -> str:
+    """The plan alone, as it stands in the whole text."""
+    console = _console(width, colour=colour)
+    _plan(console, document, wide=width >= WIDE)
+    return _written(console).lstrip("\n")
+
+
+def _console(width: int, *, colour: bool) -> Console:
+    return Console(
         file=StringIO(),
         width=max(width, 60),
         force_terminal=colour,
@@ -51,14 +72,9 @@ def render(made: AnalysisDocument, *, width: int = 80, colour: bool = False) -> 
         emoji=False,
         legacy_windows=False,
     )
-    wide = width >= WIDE
-    _head(console, made)
-    if made.requests or made.coverage.from_bills_usd is not None:
-        _spend(console, "Spend by feature", made.by_feature, made, wide=wide)
-        _spend(console, "Spend by model", made.by_model, made, wide=wide)
-        _unpriced(console, made)
-    _plan(console, made, wide=wide)
-    _lacks(console, made.levers_data)
+
+
+def _written(console: Console) -> str:
     file = console.file
     assert isinstance(file, StringIO)
     return "\n".join(line.rstrip() for line in file.getvalue().splitlines()) + "\n"
@@ -200,17 +216,20 @@ def _unpriced(console: Console, made: AnalysisDocument) -> None:
             _say(console, advice)
 
 
-def _plan(console: Console, made: AnalysisDocument, *, wide: bool) -> None:
-    if made.plan is None:
-        return
-    plan = made.plan
-    levers: list[Mapping[str, Any]] = list(plan["levers"])
-    joint = plan["joint_usd"]
+def _plan(console: Console, plan: Mapping[str, Any], *, wide: bool) -> None:
     console.print()
     console.print(Text("Savings plan", style="bold"))
-    if not levers:
+    if plan["levers"]:
+        _worth(console, plan, wide=wide)
+    else:
         _say(console, "Nothing found that is worth doing.")
-        return
+    for note in plan.get("notes", ()):
+        _say(console, str(note))
+
+
+def _worth(console: Console, plan: Mapping[str, Any], *, wide: bool) -> None:
+    levers: list[Mapping[str, Any]] = list(plan["levers"])
+    joint = plan["joint_usd"]
     of = f" of {money(plan['before_usd'])}" if plan.get("before_usd") else ""
     if all(item["grade"] == "D" for item in levers):
         _say(console, f"Nothing has evidence yet: $0.00{of} in this window.")
@@ -226,8 +245,6 @@ def _plan(console: Console, made: AnalysisDocument, *, wide: bool) -> None:
         console.print(_plain(f"  and {len(levers) - _MOST_FINDINGS} more in --json"))
     grades = sorted({str(item["grade"]) for item in levers})
     _say(console, "; ".join(f"{grade}: {_GRADES.get(grade, '')}" for grade in grades))
-    for note in plan.get("notes", ()):
-        _say(console, str(note))
 
 
 def _findings(levers: Sequence[Mapping[str, Any]], *, wide: bool) -> Table:

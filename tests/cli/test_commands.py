@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import stat
 from decimal import Decimal
@@ -228,7 +229,9 @@ def test_the_service_takes_what_ingest_hands_over_and_answers_on_its_socket(tmp_
 
         plan = wait_for(planned, "a first plan is made of the rows that were handed over").json
         assert Decimal(plan["before_usd"]) > 0
-        assert "Joint saving" in inside(data, "plan").out
+        said = inside(data, "plan").out
+        assert said.startswith("Savings plan\n")
+        assert not re.search(r"\$[1-9][\d,]*\.\d{3}", said), "dollars are written as everywhere else"
         inside(data, "sources", "billing", "nobody", "api").failed(1, "nobody")
         assert inside(data, "sources", "billing", "openai_chat", "subscription").code == 0
         assert inside(data, "ingest", logs).code == 0, "the same logs again, for the service to pass over"
