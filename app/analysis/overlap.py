@@ -174,8 +174,9 @@ def hold(session: Session, decisions: Decisions, *, from_us: int = _ALWAYS[0], t
     reach = {str(source): (int(first), int(last)) for source, first, last in session.rows("overlap.reach")}
     spans = sorted((_span(one, reach) for one in doubled), key=lambda one: -one.twins)
     # What is held out whole comes first: a call whose only counting twin is held out itself must count.
-    _hold_whole(session, [one for one in spans if one.pair not in decisions])
-    _hold_twins(session, [one for one in spans if one.pair in decisions], decisions, from_us, to_us)
+    looked = from_us - 2 * NEAR_US, to_us + 2 * NEAR_US
+    _hold_whole(session, [one for one in spans if one.pair not in decisions], looked)
+    _hold_twins(session, [one for one in spans if one.pair in decisions], decisions, looked)
     moved = session.frame("overlap.moved", from_us=from_us, to_us=to_us)["start_us"]
     if len(moved):
         session.execute("overlap.hold_forget", from_us=from_us, to_us=to_us)
@@ -190,12 +191,13 @@ def stands(one: Overlap, decisions: Decisions) -> bool:
     return decisions[one.pair] is not None if one.pair in decisions else one.is_double
 
 
-def _hold_whole(session: Session, undecided: list[Overlap]) -> None:
-    """Hold out the source with fewer calls, but not for one that is held out there itself."""
+def _hold_whole(session: Session, undecided: list[Overlap], looked: tuple[int, int]) -> None:
+    """Hold out, in the time `looked` at, the source with fewer calls, but not for one that is out there itself."""
     out: dict[str, list[tuple[int, int]]] = {}
     for one in _winners_first(undecided):
         held_source = one.other(one.larger)
-        for from_us, to_us in _without((one.from_us, one.to_us), out.get(one.larger, [])):
+        span = max(one.from_us, looked[0]), min(one.to_us, looked[1])
+        for from_us, to_us in _without(span, out.get(one.larger, [])):
             session.execute("overlap.hold_all", held=held_source, counted=one.larger, from_us=from_us, to_us=to_us)
         out.setdefault(held_source, []).append((one.from_us, one.to_us))
 
@@ -223,11 +225,11 @@ def _without(span: tuple[int, int], cut: Iterable[tuple[int, int]]) -> list[tupl
     return left
 
 
-def _hold_twins(session: Session, decided: list[Overlap], decisions: Decisions, from_us: int, to_us: int) -> None:
+def _hold_twins(session: Session, decided: list[Overlap], decisions: Decisions, looked: tuple[int, int]) -> None:
     """Hold out the twins of sources that do not count; calls without tokens have twins too, now that it is known."""
     if not decided:
         return
-    session.execute("overlap.calls", from_us=from_us - 2 * NEAR_US, to_us=to_us + 2 * NEAR_US, least_tokens=0)
+    session.execute("overlap.calls", from_us=looked[0], to_us=looked[1], least_tokens=0)
     session.register("overlap_chosen", _frame(decided))
     session.execute("overlap.islands", {"pairs": "overlap_chosen"}, near_us=NEAR_US, moved_us=0)
     session.register("overlap_crowded", twins.paired(session.frame("overlap.crowded"), NEAR_US))

@@ -86,6 +86,7 @@ class _Bucket:
             going_on = {"ContinuationToken": mark} if mark else {}
             return self._ask(lambda: self._files.call_s3("list_objects_v2", **asked, **going_on))
 
+        # Every listing says whether it is cut off, that of an empty bucket too.
         return pages(self._host, ask, _objects, lambda page: page["IsTruncated"] and page["NextContinuationToken"])
 
     def fetch(self, one: Listed, to: Path) -> bool:
@@ -132,8 +133,6 @@ class _Bucket:
 
 
 def _objects(page: dict[str, Any]) -> list[Listed]:
-    if "IsTruncated" not in page:  # every listing says it, that of an empty bucket too
-        raise KeyError("IsTruncated")
     return [
         Listed(int(one["LastModified"].timestamp() * 1_000_000), one["Key"], one["Size"], one["ETag"])
         for one in page.get("Contents", ())
