@@ -42,6 +42,14 @@ GAPS = """() => [...document.querySelectorAll('table.stacked tbody tr')].filter(
 CUT = """() => [...document.querySelectorAll('.scroll')].filter(box => box.scrollWidth > box.clientWidth)
   .map(box => box.ariaLabel)"""
 
+# How far the name of a row moves when the table beside it is pushed aside.
+MOVED = """() => {
+  const box = document.querySelector('.table-panel .scroll'), name = box.querySelector('tbody td');
+  const before = name.getBoundingClientRect().left;
+  box.scrollLeft = 200;
+  return [box.scrollLeft, Math.round(before - name.getBoundingClientRect().left)];
+}"""
+
 
 @pytest.fixture(scope="module")
 def budgeted() -> Iterator[Site]:
@@ -72,3 +80,18 @@ def test_values_of_a_card_stand_beside_their_labels_and_leave_no_gap(visit: Call
 @pytest.mark.parametrize("path", ["/savings", "/sources", "/costs"])
 def test_a_table_is_as_wide_as_its_panel(visit: Callable, path: str) -> None:
     assert visit().open(path).evaluate(CUT) == []
+
+
+@pytest.mark.parametrize("path", ["/jobs", "/savings", "/sources", "/costs", "/reports"])
+def test_a_phone_shows_cards_whole_and_every_page_of_the_navigation(visit: Callable, path: str) -> None:
+    page = visit("phone").open(path)
+    assert page.evaluate(CUT) == []
+    assert page.evaluate(
+        "() => [...document.querySelectorAll('nav a')].every(a => a.getBoundingClientRect().right <= 390)"
+    )
+
+
+@pytest.mark.parametrize("path", ["/", "/requests"])
+def test_names_stand_still_beside_a_wide_table_on_a_phone(visit: Callable, path: str) -> None:
+    pushed, moved = visit("phone").open(path).evaluate(MOVED)
+    assert (pushed, moved) == (200, 0)
