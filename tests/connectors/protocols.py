@@ -322,7 +322,11 @@ def _observations(line: Any) -> list[str]:
 PROTOCOLS = (
     Protocol("litellm", litellm, lambda row: [row["request_id"]], {"key": "env:FAKE_KEY", "limit": "40"}),
     Protocol(
-        "langfuse", langfuse, _observations, {"key": "env:FAKE_PUBLIC", "secret": "env:FAKE_SECRET", "limit": "40"}
+        # Several pages a day, so that pulls stop inside a slice too.
+        "langfuse",
+        langfuse,
+        _observations,
+        {"key": "env:FAKE_PUBLIC", "secret": "env:FAKE_SECRET", "limit": "6"},
     ),
     Protocol("helicone", helicone, lambda row: [row["request_id"]], {"key": "env:FAKE_KEY", "limit": "40"}),
     Protocol("openai-bills", openai_bills, _inside_buckets("project_id"), {"key": "env:FAKE_KEY"}, 2, False),
