@@ -201,6 +201,12 @@ def request_detail(session: Session, request_key: int) -> RequestDetail:
     )
 
 
+def model_sent(session: Session, request_key: int) -> str | None:
+    """The model of a request as its caller named it; None where the request or the name is not known."""
+    found = session.frame("requests.one", request_key=request_key).to_dicts()
+    return found[0]["model"] if found else None
+
+
 def charges(facts: Mapping[str, Any], rates: Mapping[str, Decimal]) -> tuple[Charge, ...]:
     """The token classes of a request with tokens in them, in the order of the record."""
     used = [name for name in TOKEN_CLASSES if facts[name]]

@@ -17,6 +17,8 @@ from app.core.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
+UNASSIGNED: Final = "unassigned"
+"""The value of a dimension where nothing says it."""
 DIMENSIONS: Final = (
     "feature",
     "team",

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlencode
 
+from app.analysis.request_detail import model_sent
+from app.core.view import UNASSIGNED
 from app.web import batch_words as words
 from app.web import format as show
 from app.web.batch_ways import way
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from app.web.page import Context
 
 LEVER: Final = "batch"
+CLOUDS: Final = ("aws", "azure", "google")
 CLIENT: Final = """client = OpenAI(
     base_url="{address}/v1",
     api_key={key},
@@ -44,16 +47,28 @@ def offer(context: Context, item: Finding) -> BatchOffer | None:
     desk = context.deps.commands.batch
     if desk is None or item.lever != LEVER:
         return None
-    found = way(item.provider, item.model_id, item.feature, client=_client(context, desk))
+    found = way(item.provider, item.model_id, item.feature, client=_client(context, desk), named=_named(context, item))
     worth = desk.worth_of_feature(context.session, item.feature)
     return BatchOffer(
         heading=found.heading,
         lead=found.lead,
         code=found.code,
-        upload=f"/batch?{urlencode({'feature': item.feature})}" if found.upload else "",
+        upload=_upload(item.feature) if found.upload else "",
         saved="" if not worth.requests else show.unit_money(worth.saved_pusd),
         saved_note=_note(worth) if found.followed or worth.requests else "",
     )
+
+
+def _upload(feature: str) -> str:
+    return "/batch" if feature == UNASSIGNED else f"/batch?{urlencode({'feature': feature})}"
+
+
+def _named(context: Context, item: Finding) -> str:
+    """The model as requests at a cloud name it; empty elsewhere. Its deployment or version is not in the priced id."""
+    if item.provider not in CLOUDS or not item.evidence:
+        return ""
+    sent = model_sent(context.session, item.evidence[0].request_key) or ""
+    return sent if sent.startswith("arn:") else sent.rpartition("/")[2]
 
 
 def _client(context: Context, desk: BatchDesk) -> str:

@@ -7,9 +7,13 @@ The calls are those of the providers' documentation: OpenAI's and Anthropic's ba
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Final
 
+from app.core.view import UNASSIGNED
+
+_VERSION: Final = re.compile(r"-(?=\d{8}$)")
 _HALVE: Final = "With Halve"
 _FILE: Final = "Write the requests into a file instead of sending them, and hand it in: here, or where the job runs."
 _CLIENT: Final = """{client}
@@ -101,17 +105,19 @@ _COMPATIBLE_SERVERS: Final = {
 _TITLES: Final = {"aws": "Amazon Bedrock", "google": "Google", "azure": "Azure OpenAI", "groq": "Groq"}
 
 
-def way(provider: str, model: str, feature: str, *, client: str) -> Way:
+def way(provider: str, model: str, feature: str, *, client: str, named: str = "") -> Way:
     """The way for the jobs of a feature on a model of a provider.
 
     Args:
         provider: as the requests name it.
-        model: the model's id there.
-        feature: books the cost of jobs that Halve sends.
+        model: the model as it is priced.
+        named: the same as requests name it, where the provider wants it so: a deployment, a version, a profile.
+        feature: books the cost of jobs that Halve sends; where it is unassigned, the reader has to name one.
         client: Python that makes an OpenAI client of this Halve's own API, empty where that leads to another provider.
     """
-    stem = "".join(character if character.isalnum() else "-" for character in feature.lower())[:40] or "jobs"
-    words = {"stem": stem, "model": quoted(model), "feature": quoted(feature), "client": client}
+    known = "" if feature == UNASSIGNED else feature
+    stem = "".join(character if character.isalnum() else "-" for character in known.lower())[:40] or "jobs"
+    words = {"stem": stem, "model": quoted(named or model), "feature": quoted(known or "FEATURE"), "client": client}
     if provider == "openai" and client:
         lead = "Point the client of this job at Halve. Nothing else of it changes; it polls and downloads as before."
         return Way(_HALVE, lead, _CLIENT.format_map(words), followed=True, upload=True)
@@ -122,7 +128,7 @@ def way(provider: str, model: str, feature: str, *, client: str) -> Way:
         return Way(_HALVE, _FILE, _MESSAGES.format_map(words), followed=True, upload=True)
     if provider in _COMPATIBLE_SERVERS:
         return _compatible(provider, words)
-    return _elsewhere(provider, model, words)
+    return _elsewhere(provider, words, named or model, claude="claude" in model)
 
 
 def _compatible(provider: str, words: dict[str, str]) -> Way:
@@ -134,13 +140,13 @@ def _compatible(provider: str, words: dict[str, str]) -> Way:
     return Way(_HALVE, lead, _LINES.format_map({**words, **named}), followed=True, upload=False)
 
 
-def _elsewhere(provider: str, model: str, words: dict[str, str]) -> Way:
+def _elsewhere(provider: str, words: dict[str, str], model: str, *, claude: bool) -> Way:
     """A provider that Halve does not submit to: its own API does, and Halve reads what came back."""
-    claude = "claude" in model
     if provider == "aws":
         code = _BEDROCK.format_map({**words, "body": _CLAUDE_BODY if claude else "{...}"})
     elif provider == "google":
-        at_vertex = quoted(f"publishers/anthropic/models/{model}")
+        # Vertex writes the version of a model behind an @, the answers of its models behind a hyphen.
+        at_vertex = quoted(f"publishers/anthropic/models/{re.sub(_VERSION, '@', model)}")
         code = (_VERTEX_CLAUDE if claude else _GEMINI).format_map({**words, "vertex_model": at_vertex})
     else:
         code = ""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from app.charts.daily import DayPoint, stacked_days
 from app.charts.theme import Series as Drawn
 from app.core.money import usd
+from app.core.view import UNASSIGNED
 from app.web import cells
 from app.web import format as show
 from app.web.frame import DIMENSION_LABELS
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 TOP_SERIES: Final = 6
 OTHER: Final = "other"
-UNASSIGNED: Final = "unassigned"
 
 
 def drawn(series: Series) -> list[Drawn]:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from app.analysis.bill_share import from_bills, valued_from_bills
 from app.analysis.days import EVERYTHING
 from app.analysis.reconciled_share import reconciled_share
+from app.core.view import UNASSIGNED
 from app.core.view import period as named_period
 from app.web import format as show
-from app.web.spend_days import UNASSIGNED
 
 if TYPE_CHECKING:
     from app.analysis.coverage import Coverage

@@ -48,6 +48,29 @@ def test_each_provider_gets_its_own_way(provider: str, model: str, calls: str, *
         assert "OpenAI(" not in found.code
 
 
+def test_a_cloud_gets_the_name_that_its_requests_use() -> None:
+    """The priced id of a model on Bedrock or Azure is not the name of its deployment, profile or version there."""
+    priced = "regional.anthropic.claude-sonnet-4-5-20250929-v1:0"
+    sent = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
+    code = way("aws", priced, "f", client="", named=sent).code
+    assert f'modelId="{sent}"' in code
+    assert "regional." not in code
+    arn = "arn:aws:bedrock:us-west-2:1:application-inference-profile/x1"
+    found = way("aws", priced, "f", client="", named=arn).code
+    assert f'modelId="{arn}"' in found
+    assert "bedrock-2023-05-31" in found
+    assert '"model": "my-deployment"' in way("azure", "gpt-4o", "f", client="", named="my-deployment").code
+    for name in ("claude-sonnet-4-5@20250929", "claude-sonnet-4-5-20250929"):
+        versioned = way("google", "claude-sonnet-4-5", "f", client="", named=name).code
+        assert '"publishers/anthropic/models/claude-sonnet-4-5@20250929"' in versioned
+
+
+def test_what_has_no_feature_yet_is_to_be_given_one() -> None:
+    code = way("anthropic", "claude-sonnet-4-5", "unassigned", client="").code
+    assert '--feature "FEATURE"' in code
+    assert "unassigned" not in code
+
+
 def test_only_providers_that_halve_submits_to_are_sent_by_it() -> None:
     """Through `--provider` of the command line: no snippet names one that there is not."""
     known = {provider.name for provider in PROVIDERS}
