@@ -190,7 +190,7 @@ def usage_bodies(run: Commands, check: Check) -> None:
             read_otherwise.add(int(line))
         if own[line]["priced"] == "no":
             priced_by_us_alone |= set() if cost is None else {int(line)}
-        elif cost is None or Decimal(cost) != Decimal(price["input_price"]) + Decimal(price["output_price"]):
+        elif cost is None or Decimal(cost) != argued.whole(price):
             priced_otherwise.add(int(line))
     check(
         "provider_usage: lines read otherwise are the argued ones", read_otherwise ^ argued.READ_OTHERWISE.keys(), set()
