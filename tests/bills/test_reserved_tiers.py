@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,6 +12,7 @@ from app.core.view import View
 from reports import reconciliation
 
 if TYPE_CHECKING:
+    from decimal import Decimal
     from made_bills import Books
 
 MODEL = "claude-sonnet-4-5"
