@@ -158,6 +158,7 @@ def _read_ai_sdk(attributes: Mapping[str, Any], said: Said, *, above: bool) -> P
             said["cache_write"] = usage.get("cache_creation_input_tokens")
             said["cache_write_1h"] = written.get("ephemeral_1h_input_tokens")
             said.pop("total", None)
+            _add(said, {"output": usage.get("output_tokens")})
             return Packed(beside=True)
         bedrock = table(table(served.get("bedrock")).get("usage"))
         _add(
