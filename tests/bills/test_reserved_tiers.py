@@ -13,6 +13,7 @@ from reports import reconciliation
 
 if TYPE_CHECKING:
     from decimal import Decimal
+
     from made_bills import Books
 
 MODEL = "claude-sonnet-4-5"
