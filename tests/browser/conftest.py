@@ -51,6 +51,10 @@ def browser_libraries() -> None:
         leave_out("the browser libraries were not fetched: run tools/build_assets.py")
 
 
+# How long a page may take says nothing here: a busy machine is no fault of the page.
+expect.set_options(timeout=20_000)
+
+
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     path = chromium()
@@ -101,7 +105,7 @@ def windows(browser: Browser) -> Iterator[Callable[..., Visit]]:
     def open_window(url: str, screen: str = "light", **options: Any) -> Visit:
         given: dict[str, Any] = {**SCREENS[screen], **options}
         context = browser.new_context(**given)
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(30_000)
         contexts.append(context)
         return Visit(context, url)
 
