@@ -59,7 +59,8 @@ def parse(record: Any, origin: Origin) -> Iterator[UsageEvent | Rejected]:
 
 
 def _is_printed(record: Any) -> bool:
-    return type(record) is dict and record.get("type") in _EXEC and "payload" not in record
+    kind = record.get("type") if type(record) is dict else None
+    return type(kind) is str and kind in _EXEC and "payload" not in record
 
 
 class Rollout:
