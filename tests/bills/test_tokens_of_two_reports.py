@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from made_exports import bucket
 
 from tests.cli.halve_command import inside
@@ -57,3 +58,20 @@ def test_tokens_of_a_usage_report_and_of_a_cost_report_are_the_same_tokens(tmp_p
     assert seen(tmp_path / "both", costs=costs, usage=usage) == ("0.2325", 70_000, 30_000, 2_000, 7)
     # 70,000 at $2.50, 30,000 at $1.25 and 2,000 at $10 a million: what the usage is worth until its cost is known
     assert seen(tmp_path / "usage", usage=usage) == ("0.2325", 70_000, 30_000, 2_000, 7)
+
+
+@pytest.mark.parametrize(("requests", "usd"), [(100, "12"), (10, "24")])
+def test_usage_without_a_cost_is_worth_what_prompts_of_its_mean_length_cost(
+    tmp_path: Path, requests: int, usd: str
+) -> None:
+    """GPT-5.6 Sol costs $4 a million up to 272,000 tokens of prompt and $8 above; three million came in all."""
+    usage = {**USAGE, "model": "gpt-5.6-sol", "input_tokens": 3_000_000, "input_cached_tokens": 0, "output_tokens": 0}
+    usage["num_model_requests"] = requests
+    assert seen(tmp_path / "usage", usage=bucket(usage))[0] == usd
+
+
+def test_written_tokens_of_a_bill_have_the_lifetime_that_openai_sells(tmp_path: Path) -> None:
+    usage = {**USAGE, "model": "gpt-5.6-sol", "input_uncached_tokens": 50_000, "input_cache_write_tokens": 20_000}
+    (tmp_path / "usage.json").write_text(json.dumps(bucket(usage)), encoding="utf-8")
+    tokens = inside(tmp_path / "data", "analyze", tmp_path / "usage.json", "--json").json["tokens"]
+    assert (tokens["cache_write_30m"], tokens["cache_write_5m"]) == (20_000, None)
