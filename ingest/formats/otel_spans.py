@@ -30,15 +30,20 @@ def detect(record: Any) -> float:
     data = record.get("data")
     if type(data) is list and data and "resourceSpans" not in record:
         return detect(data[0]) if type(data[0]) is dict else 0.0
-    return 1.0 if _is_span(record) else 0.0
+    return 0.9 if _is_span(record) else 0.0
 
 
 def parse(record: Any, _origin: Origin) -> Iterator[UsageEvent | Rejected]:
     """The calls of one span, a list or a page of them."""
+    yield from calls(spans_in(record))
+
+
+def spans_in(record: Any) -> Iterator[Span | str]:
+    """The spans of one, a list or a page of them; a text where something is none."""
     if type(record) is dict and type(record.get("data")) is list and not _is_span(record):
         record = record["data"]
-    rows = record if type(record) is list else [record]
-    yield from calls(_span(row) if type(row) is dict and _is_span(row) else "no span: it has no ids" for row in rows)
+    for row in record if type(record) is list else [record]:
+        yield _span(row) if type(row) is dict and _is_span(row) else "no span: it has no ids"
 
 
 def _is_span(row: dict[str, Any]) -> bool:

@@ -26,9 +26,7 @@ REPEATS: Final = "a span that repeats the usage of those under it"
 
 
 def detect(record: Any) -> float:
-    if is_export(record):
-        return 1.0
-    return 0.9 if is_export(record, "Logs") else 0.0
+    return 0.9 if is_export(record) or is_export(record, "Logs") else 0.0
 
 
 def parse(record: Any, _origin: Origin) -> Iterator[UsageEvent | Rejected]:

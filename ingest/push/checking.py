@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import msgspec
 
 from app.core.errors import InputError
-from ingest.formats import detect_format, format_named
+from ingest.formats import claude_code_telemetry, detect_format, format_named
 from ingest.formats.otlp_spans import is_export, records_of, spans_of
 from ingest.lines import fast
 from ingest.opening import BOM
 from ingest.push.journal import Pushed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 Signal = Literal["traces", "logs"]
 
 _TRACE_BYTES: Final = 16
 _SPAN_BYTES: Final = 8
 _SAMPLE_LINES: Final = 20
-_AGENT_MARK: Final = b"claude_code"
+_AGENT_MARKS: Final = (b"claude_code", b"claude-code")
 REJECTED: Final = "of the spans came without a valid trace id and span id: not stored, named on the page Sources"
 
 
@@ -45,13 +45,15 @@ def check_export(source: str, signal: Signal, body: bytes, *, as_json: bool) -> 
 
     if signal == "logs":
         logs = otlp_protobuf.logs_request(body)
-        return Checked(Pushed(source, _logs_kind(body), body) if logs.resource_logs else None)
+        kind = _kind("logs", body, lambda: otlp_protobuf.decoded(body))
+        return Checked(Pushed(source, kind, body) if logs.resource_logs else None)
     request = otlp_protobuf.trace_request(body)
     if not otlp_protobuf.is_traces(request):
         raise InputError("This is no OTLP export of traces: no span has an id or a time. Logs go to /v1/logs.")
     spans = [span for one in request.resource_spans for group in one.scope_spans for span in group.spans]
     wrong = sum(not _valid(span.trace_id, _TRACE_BYTES) or not _valid(span.span_id, _SPAN_BYTES) for span in spans)
-    return Checked(Pushed(source, "spans", body) if spans else None, wrong, _told(wrong))
+    kind = _kind("spans", body, lambda: otlp_protobuf.decoded(body))
+    return Checked(Pushed(source, kind, body) if spans else None, wrong, _told(wrong))
 
 
 def _json_export(source: str, signal: Signal, body: bytes) -> Checked:
@@ -68,16 +70,19 @@ def _json_export(source: str, signal: Signal, body: bytes) -> Checked:
         if not is_export(export, "Logs"):
             raise InputError("This is no OTLP export of logs: it has no resourceLogs.")
         some = next(records_of(export), None)
-        return Checked(None if some is None else Pushed(source, f"{_logs_kind(body)}-json", line))
+        return Checked(None if some is None else Pushed(source, f"{_kind('logs', body, lambda: export)}-json", line))
     if not is_export(export):
         raise InputError("This is no OTLP export of traces: it has no resourceSpans.")
     spans = list(spans_of(export))
     wrong = sum(isinstance(span, str) or not span.trace_id or not span.span_id for span in spans)
-    return Checked(Pushed(source, "spans-json", line) if spans else None, wrong, _told(wrong))
+    kind = _kind("spans", body, lambda: export)
+    return Checked(Pushed(source, f"{kind}-json", line) if spans else None, wrong, _told(wrong))
 
 
-def _logs_kind(body: bytes) -> str:
-    return "agent-logs" if _AGENT_MARK in body else "logs"
+def _kind(kind: str, body: bytes, export: Callable[[], Any]) -> str:
+    """What an export is kept as: an agent's own, whose billing nobody knows, or any other that may name it."""
+    marked = any(mark in body for mark in _AGENT_MARKS)
+    return f"agent-{kind}" if marked and claude_code_telemetry.detect(export()) else kind
 
 
 def _valid(given: bytes, size: int) -> bool:

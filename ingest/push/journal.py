@@ -13,7 +13,7 @@ import queue
 import threading
 import time
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -24,10 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-Kind = Literal["spans", "spans-json", "logs", "logs-json", "agent-logs", "agent-logs-json", "records"]
-KINDS: Final[frozenset[str]] = frozenset(
-    ("spans", "spans-json", "logs", "logs-json", "agent-logs", "agent-logs-json", "records")
-)
+FRAMED: Final = ("spans", "logs", "agent-spans", "agent-logs")
+KINDS: Final[frozenset[str]] = frozenset((*FRAMED, *(f"{kind}-json" for kind in FRAMED), "records"))
 START: Final = "push."
 DRAFT: Final = ".push-draft-"
 SOURCE_BYTES: Final = 60  # its name is part of a file's name
@@ -169,7 +167,7 @@ class Journal:
 
 def _framed(member: Pushed) -> bytes:
     """Protobuf behind its length, as the collector's file exporter writes it; everything else as lines."""
-    if member.kind in ("spans", "logs", "agent-logs"):
+    if member.kind in FRAMED:
         return len(member.body).to_bytes(4, "big") + member.body
     return member.body if member.body.endswith(b"\n") else member.body + b"\n"
 

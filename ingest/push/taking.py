@@ -39,9 +39,11 @@ TASK_BYTES: Final = 8 * 1024 * 1024
 _LAYOUTS: Final[dict[str, tuple[Layout, str]]] = {
     "spans": ("otlp", "otlp_genai"),
     "logs": ("otlp", "otlp_genai"),
+    "agent-spans": ("otlp", "claude_code_telemetry"),
     "agent-logs": ("otlp", "claude_code_telemetry"),
     "spans-json": ("lines", "otlp_genai"),
     "logs-json": ("lines", "otlp_genai"),
+    "agent-spans-json": ("lines", "claude_code_telemetry"),
     "agent-logs-json": ("lines", "claude_code_telemetry"),
 }
 
