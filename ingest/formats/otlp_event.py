@@ -28,6 +28,7 @@ _REGIONS: Final = (
 )
 _PENDING: Final = "pending_span"  # Logfire's notice that a span began, which comes again when it ends
 _FIRST_EVENTS: Final = ("first token stream event", "gen_ai.first_token", "llm.content.completion.chunk")
+_HIT_ID: Final = re.compile(r"_cache_hit[\d.]+$")  # LiteLLM's: an id of its own, and the second
 _TRUTH: Final = {"true": True, "false": False}
 _OWN_PARAMETERS: Final = {
     "max_tokens": ("max_tokens", "max_completion_tokens", "max_output_tokens"),
@@ -118,6 +119,8 @@ def event_of(reading: Reading, parent: str | None) -> UsageEvent:
     event.cost_reported_usd = usd_text(said.get("cost_usd"), "cost_usd", warnings)
     _read_times(span, said, event, warnings)
     _read_outcome(span, said, event)
+    if _from_own_cache(said):
+        _set_not_billed(event)
     _read_parameters(said, event)
     _read_served(said, event)
     read_content(span, said, event)
@@ -194,6 +197,20 @@ def _read_outcome(span: Span, said: dict[str, Any], event: UsageEvent) -> None:
     event.status = "timeout" if kind is not None and "timeout" in kind.lower() else "error"
     if http is not None and http >= 400:
         set_http_error(event, http)
+
+
+def _from_own_cache(said: dict[str, Any]) -> bool:
+    """Whether a gateway answered out of its own cache: LiteLLM says so, or gives the response an id that does."""
+    named = said.get("response_id")
+    return str(said.get("cache_hit")).lower() == "true" or (type(named) is str and _HIT_ID.search(named) is not None)
+
+
+def _set_not_billed(event: UsageEvent) -> None:
+    """The response's id and cost may still be those of the call that was paid for."""
+    event.not_billed = True
+    event.provider_response_id = None
+    if event.cost_reported_usd is not None:
+        event.cost_reported_usd = "0"
 
 
 def _exception(span: Span, said: dict[str, Any]) -> str | None:

@@ -1,9 +1,10 @@
 """What instrumentations pack into one attribute: counters as JSON, of MLflow, LiteLLM, Langfuse and the Vercel AI SDK.
 
 Sources: `mlflow/tracing/constant.py` (attributes are JSON texts), LiteLLM's OpenTelemetry callback (its usage object
-is a Python repr), Langfuse's OTel attributes, the telemetry of the AI SDK and the metadata of its providers. The AI SDK
-before version 6 hands Anthropic's and Bedrock's counters on as they are, cached tokens beside the input; from version
-6 on the input holds them, and `ai.usage.inputTokenDetails.*` shows that (getsentry/sentry-javascript#21488).
+is a Python repr; only answers out of its own cache have a `cache_key`), Langfuse's OTel attributes, the telemetry of
+the AI SDK and the metadata of its providers. The AI SDK before version 6 hands Anthropic's and Bedrock's counters on as
+they are, cached tokens beside the input; from version 6 on the input holds them, and `ai.usage.inputTokenDetails.*`
+shows that (getsentry/sentry-javascript#21488).
 """
 
 from __future__ import annotations
@@ -106,7 +107,7 @@ def _read_litellm(said: Said) -> None:
         },
     )
     hidden = table(said.get("hidden_params"))
-    _add(said, {"cost_usd": hidden.get("response_cost")})
+    _add(said, {"cost_usd": hidden.get("response_cost"), "cache_hit": hidden.get("cache_key") and True})
     model = hidden.get("litellm_model_name") or said.get("model_asked")
     if type(model) is str and model:
         provider = said.get("provider")

@@ -253,6 +253,34 @@ def test_a_failed_call_through_litellm_is_a_call_too() -> None:
     assert (event.status, event.http_status, tokens_in(event)) == ("error", 429, None)
 
 
+STRONG_ID = "chatcmpl-AbCdEfGhIjKlMnOpQrStUvWxYz123"
+EMBEDDING = {"llm.request.type": "aembedding", "gen_ai.request.model": "text-embedding-3-small"}
+
+
+@pytest.mark.parametrize("kind", [LITELLM, {**LITELLM, **EMBEDDING}])
+@pytest.mark.parametrize(
+    ("told", "hit"),
+    [
+        ({"hidden_params": json.dumps({"cache_key": "586bf3f3", "response_cost": 0.5})}, True),
+        ({"hidden_params": {"cache_key": "586bf3f3"}, "gen_ai.response.id": STRONG_ID}, True),
+        ({"gen_ai.response.id": "0c1d_cache_hit1790000000.25"}, True),
+        ({"gen_ai.response.id": f"{STRONG_ID}_cache_hit1790000000.25"}, True),
+        ({"litellm.cache_hit": True}, True),
+        ({"metadata.cache_hit": "True"}, True),
+        ({"hidden_params": json.dumps({"cache_key": None, "response_cost": 0.5})}, False),
+        ({"metadata.cache_hit": "False"}, False),
+        ({"gen_ai.response.id": STRONG_ID}, False),
+        ({"gen_ai.response.id": "my_cache_hits"}, False),
+    ],
+)
+def test_an_answer_out_of_litellms_own_cache_costs_nothing(kind: Any, told: Any, hit: bool) -> None:
+    event = call({**kind, **told})
+    assert event.not_billed is hit
+    assert event.cost_reported_usd == ("0" if hit else "0.5")
+    assert event.provider_response_id == (None if hit else told.get("gen_ai.response.id"))
+    assert tokens_in(event) == 1400
+
+
 def test_the_last_steps_counters_are_not_those_of_all_steps() -> None:
     steps = {**ai_sdk("anthropic.messages", {"anthropic": {"usage": RAW_ANTHROPIC}}, inputTokens=9000, outputTokens=80)}
     event = call({**steps, "ai.operationId": "ai.generateText"})
