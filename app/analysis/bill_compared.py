@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 import polars as pl
@@ -112,8 +113,9 @@ def _served_by(rows: pl.DataFrame, counting: pl.DataFrame) -> pl.DataFrame:
 def _left_out(lines: pl.DataFrame) -> list[Aside]:
     cost = pl.col("cost_pusd").cast(pl.Int128).sum()
     is_doubled = pl.col("doubled_by").is_not_null()
+    twice = lines.filter(is_doubled & (pl.col("doubled_by") != pl.col("source")))
     is_foreign = ~is_doubled & pl.col("has_cost") & pl.col("cost_pusd").is_null()
-    doubled = lines.filter(is_doubled).group_by("source", "doubled_by").agg(cost).sort("source", "doubled_by")
+    doubled = twice.group_by("source", "doubled_by").agg(cost).sort("source", "doubled_by")
     foreign = lines.filter(is_foreign).group_by("currency").agg(pl.col("unconverted").sum()).sort("currency")
     others = (
         lines.filter(~is_doubled & ~is_foreign & (pl.col("kind") == "other"))
@@ -126,9 +128,42 @@ def _left_out(lines: pl.DataFrame) -> list[Aside]:
             Aside("the same bill twice", f"{source} (counted from {better})", int(pusd or 0))
             for source, better, pusd in doubled.rows()
         ),
+        *_cut_by_newer(lines),
         *(Aside("a currency without a rate", name or "?", None, f"{sum_:f}") for name, sum_ in foreign.rows()),
         *(Aside("other services on the bill", name, int(pusd or 0)) for name, pusd in others.rows()),
     ]
+
+
+def _cut_by_newer(lines: pl.DataFrame) -> list[Aside]:
+    """Periods that count for nothing because a newer export of their report says some of their days, but not all."""
+    is_older = pl.col("doubled_by") == pl.col("source")
+    of = ["source", "report", "at_us", "last_us"]
+    long = lines.filter(is_older & (pl.col("last_us") > pl.col("at_us")))
+    if long.is_empty():
+        return []
+    days = pl.int_ranges("at_us", pl.col("last_us") + 1, DAY_US).alias("day_us")
+    said = lines.filter(pl.col("doubled_by").is_null()).with_columns(days).explode("day_us")
+    said = said.select("source", "report", "day_us").unique()
+    open_ones = (
+        long.select(of)
+        .unique()
+        .with_columns(days)
+        .explode("day_us")
+        .join(said, on=["source", "report", "day_us"], how="anti")
+    )
+    sums = long.join(open_ones, on=of, how="semi").group_by(of).agg(pl.col("cost_pusd").cast(pl.Int128).sum()).sort(of)
+    return [
+        Aside(
+            "a period of which a newer export says some days",
+            f"{report} of {source}, {_iso(first)} to {_iso(last)}: its other days are missing here",
+            int(pusd or 0),
+        )
+        for source, report, first, last, pusd in sums.rows()
+    ]
+
+
+def _iso(at_us: int) -> str:
+    return datetime.fromtimestamp(at_us // 1_000_000, UTC).date().isoformat()
 
 
 def _beside(rows: pl.DataFrame) -> list[Aside]:

@@ -18,7 +18,7 @@ from app.analysis.bill_facts import bill_facts
 from app.core.hashing import hash64
 from app.core.money import pico
 from app.pricing import context as ctx_of
-from app.warehouse import rollup
+from app.warehouse import bill_periods, rollup
 
 if TYPE_CHECKING:
     from app.analysis.bill_facts import Logged
@@ -57,7 +57,8 @@ class BillLine:
 
     `last_us` is noon UTC of the last day that the line is about: a month may stand in one line of its first day.
     `cost_pusd` is None where the report says no cost, or in a currency without a rate; `value_pusd` is the quantity of
-    a line without a cost at the price book's rate, None where that has none. A line with `doubled_by` does not count.
+    a line without a cost at the price book's rate, None where that has none. A line with `doubled_by` does not count:
+    that source says it too, its own where a newer export of the same report does.
     `cost_elsewhere`: a cost line of the bill says what a line without a cost costs.
     """
 
@@ -156,10 +157,13 @@ def _replace(session: Session, clear: str, insert: str, made: pl.DataFrame) -> N
 
 
 def _read(session: Session, book: PriceBook) -> list[tuple[BillLine, str | None, int]]:
-    """Every line with its region and the time of its file."""
+    """Every line with its region and the time of its file; its own source doubles what a newer export of it says."""
     models: dict[tuple[str, str | None], str | None] = {}
     found = []
-    for row in session.frame("billed.sums").iter_rows(named=True):
+    session.register("older_periods", bill_periods.older(session))
+    rows = session.frame("billed.sums", {"older": "older_periods"})
+    session.unregister("older_periods")
+    for row in rows.iter_rows(named=True):
         provider, model = row["provider"], row["model"]
         if (provider, model) not in models:
             match = book.matcher.find(provider, model)
@@ -183,6 +187,7 @@ def _read(session: Session, book: PriceBook) -> list[tuple[BillLine, str | None,
             cost=row["cost"],
             has_cost=row["has_cost"],
             cost_pusd=_dollars(row, book),
+            doubled_by=row["source"] if row["is_older"] else None,
         )
         found.append((line, row["region"], row["written_ns"]))
     return found
@@ -206,12 +211,15 @@ def _undoubled(lines: list[tuple[BillLine, str | None, int]]) -> list[tuple[Bill
     """
     units: dict[tuple[str, int, str], _Units] = defaultdict(dict)
     for line, _, written_ns in lines:
-        for at_us in line.days:
+        for at_us in line.days if line.doubled_by is None else ():
             of_day = units[line.provider, at_us, _matter(line)]
             accounts, newest = of_day.get((line.source, line.report), (set(), 0))
             of_day[line.source, line.report] = (accounts | {line.account}, max(newest, written_ns))
     found = []
     for line, region, _ in lines:
+        if line.doubled_by is not None:
+            found.append((line, region))
+            continue
         days = (units[line.provider, at_us, _matter(line)] for at_us in line.days)
         better = next((name for of_day in days if (name := _better(line, of_day)) is not None), None)
         found.append((replace(line, doubled_by=better), region))

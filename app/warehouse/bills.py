@@ -1,7 +1,8 @@
 """Lines of bills into `billed`: the same export again changes nothing, a newer one of the same days takes their place.
 
 What one export says of a report, an account and a day is whole, so days are replaced, never added to. Which export is
-newer is told by the time of its file, so the order of reading changes nothing.
+newer is told by the time of its file, so the order of reading changes nothing. Days and longer periods of one report
+stand beside each other; which of them counts is told by `app.warehouse.bill_periods`.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import polars as pl
+
+from app.warehouse import bill_periods
 
 if TYPE_CHECKING:
     from app.warehouse.store import Session
@@ -32,7 +35,6 @@ _IDENTITY: Final = (
 )
 _AMOUNTS: Final = ("quantity", "requests", "cost", "effective_cost", "list_cost")
 _DAY: Final = ["source", "report", "scope", "day"]
-_EXPORT: Final = [*_DAY, "export", "page"]
 
 
 def take_bills(session: Session, incoming: pl.DataFrame) -> pl.DataFrame:
@@ -47,13 +49,14 @@ def take_bills(session: Session, incoming: pl.DataFrame) -> pl.DataFrame:
     before = session.frame("billed.standing")
     session.execute("billed.forget_older_reading")
     session.execute("billed.insert")
-    overtaken = session.frame("billed.overtaken")
+    overtaken = bill_periods.replaced(session, incoming.select(_DAY).unique())
     if overtaken.height:
         session.register("overtaken_billed", overtaken)
         session.execute("billed.delete_overtaken")
         session.unregister("overtaken_billed")
     session.unregister("incoming_billed")
-    return _outcome(incoming.join(overtaken, on=_EXPORT, how="anti"), before)
+    told = incoming.with_columns(last_day=pl.coalesce("last_day", "day"))
+    return _outcome(told.join(overtaken, on=list(bill_periods.KEY), how="anti"), before)
 
 
 def _newest_readings(incoming: pl.DataFrame) -> pl.DataFrame:

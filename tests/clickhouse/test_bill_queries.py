@@ -111,6 +111,17 @@ def made_bill() -> pl.DataFrame:
     return frame.with_columns(pl.col("day").str.to_date())
 
 
+OLDER = pl.DataFrame(
+    {
+        "source": "one",
+        "report": "focus",
+        "scope": "",
+        "day": "2026-11-02",
+        "last_day": "2026-11-02",
+        "export": ["/b/bill-0.csv", "/b/bill-1.csv"],
+        "page": 0,
+    }
+)
 LINES = """
 INSERT INTO bill_lines (
     at_us, source, report, provider, account, model, model_id, class, kind, service_tier, is_batch, currency, quantity,
@@ -162,6 +173,9 @@ def click(duck: Warehouse, tmp_path_factory: pytest.TempPathFactory) -> Iterator
                 client.insert(table, frame.select(kept).rows(), column_names=kept)
         client.command("CREATE TABLE days (day_us Int64) ENGINE = Memory")
         client.insert("days", [(START,), (START + DAY_US,)], column_names=["day_us"])
+        names = ("source", "report", "scope", "day", "last_day", "export")
+        client.command(f"CREATE TABLE older_periods ({' String, '.join(names)} String, page Int64) ENGINE = Memory")
+        client.insert("older_periods", OLDER.rows(), column_names=OLDER.columns)
         for statement in clickhouse(
             "rollup.spend_fill",
             {"facts": "attributed_spend_facts"},
@@ -174,7 +188,8 @@ def click(duck: Warehouse, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 
 QUESTIONS: tuple[tuple[str, dict[str, str], dict[str, object]], ...] = (
-    ("billed.sums", {}, {}),
+    ("billed.sums", {"older": "older_periods"}, {}),
+    ("billed.periods", {"days": "older_periods"}, {}),
     ("billed.lines", {}, RANGE),
     ("billed.logged", {}, RANGE),
     ("billed.logged_days", {}, RANGE),
@@ -211,6 +226,7 @@ def test_a_question_on_bills_has_one_answer_on_both_engines(
 ) -> None:
     with duck.session() as session:
         session.register("days", pl.DataFrame({"day_us": [START, START + DAY_US]}))
+        session.register("older_periods", OLDER)
         expected = session.rows(name, relations, **values)
     (statement,) = clickhouse(name, relations, values)
     found = click.query(statement.sql, parameters=statement.values).result_rows
