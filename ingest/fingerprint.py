@@ -12,7 +12,7 @@ from zlib import crc32
 
 import msgspec
 
-from app.core.hashing import request_key
+from app.core.hashing import BY_ID, call_identity, former_key, hash64
 from app.core.money import pico
 from app.core.response_ids import plain_id
 from ingest.prints import BLOCK, HEAD, LONG_PART, Prints, encoded, signed
@@ -65,10 +65,16 @@ class Fingerprinter:
     def add(self, rows: Rows, event: UsageEvent, place: Origin, chunk_no: int, raw: bytes, nth: int) -> None:
         """Append one event to the rows of a shard; `raw` are its record's bytes, `nth` its place in the record."""
         self._requests += 1
-        if event.provider_response_id is not None:
-            event.provider_response_id = plain_id(event.provider_response_id)
+        given_id = event.provider_response_id
+        if given_id is not None:
+            event.provider_response_id = plain_id(given_id)
         record_id = event.source_record or event.provider_response_id or own_id(event, raw, place.file, place.line, nth)
-        key = request_key(event.provider_response_id, place.source, record_id, event.provider, event.start_us)
+        identity = call_identity(event.provider_response_id, place.source, record_id, event.provider, event.start_us)
+        key = hash64(identity)
+        if given_id is not None:
+            former = former_key(given_id, place.source, event.source_record or given_id, identity)
+            if former is not None:
+                rows.former(key, former, chunk_no, event, record_id, strong=identity.startswith(BY_ID))
         terms = self._terms_of(event)
         exact = scope = size = None
         slot = rows.next_slot()

@@ -166,6 +166,7 @@ def _merge_group(session: Session, pricer: Pricer, shards: list[_Taken]) -> Summ
             parts=_together(shards, "parts"),
             links=links,
             folded=_placed(shards, "folded"),
+            former=_placed(shards, "former"),
         )
         merged = merge(session, arrivals, pricer).select("shard_no", "chunk_no", "stored", "updated")
         changed = {(shard, chunk): (stored, updated) for shard, chunk, stored, updated in merged.iter_rows()}
@@ -179,7 +180,7 @@ def _merge_group(session: Session, pricer: Pricer, shards: list[_Taken]) -> Summ
 
 
 def _placed(shards: list[_Taken], name: str) -> pl.DataFrame | None:
-    """The requests of all shards, or what was folded into them, with their shard's number, source and file."""
+    """One table of all shards that tells of calls, with the shard's number, source and file."""
     frames = []
     for shard in shards:
         frame = read_frame(shard.path, name)

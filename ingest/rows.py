@@ -102,6 +102,13 @@ SEGMENT_COLUMNS: Final = {
     "is_boundary": pl.Boolean,
 }
 
+FORMER_COLUMNS: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
+    **dict.fromkeys(("request_key", "former_key", "chunk_no"), pl.Int64),
+    **dict.fromkeys(("source_record", "provider_response_id"), pl.String),
+    "start_us": pl.Int64,
+    "strong": pl.Boolean,
+}
+
 
 class Rows:
     """Collects requests, segments, lines, texts and parts; `frames()` gives them as they go into the shard."""
@@ -123,6 +130,8 @@ class Rows:
         self._links: list[tuple[str, str, str, int | None]] = []
         # The first place in each other chunk of a row that was folded into one: (key, chunk) -> (record, line).
         self._folded: dict[tuple[int, int], tuple[str, int]] = {}
+        # Keys that calls had before their ids were known by their shapes, with what must be equal of what stands there.
+        self._former: list[tuple[int, int, int, str, str | None, int | None, bool]] = []
         self.reduced = False
 
     def __len__(self) -> int:
@@ -145,6 +154,10 @@ class Rows:
     def link(self, given: SpanLink) -> None:
         """A span that is no call, and what it stands under."""
         self._links.append((given.trace_id, given.span_id, given.parent_id, given.start_us))
+
+    def former(self, key: int, former: int, chunk_no: int, event: UsageEvent, record_id: str, *, strong: bool) -> None:
+        """A call that may stand under an earlier key; `strong` where its response id alone is its identity today."""
+        self._former.append((key, former, chunk_no, record_id, event.provider_response_id, event.start_us, strong))
 
     def add(
         self, slot: int, key: int, event: tuple[Any, ...], extra: tuple[Any, ...], parts: Sequence[UsagePart] | None
@@ -197,7 +210,7 @@ class Rows:
             self._parts.append((key, number, *(getattr(part, name) for name in _PART_FIELDS)))
 
     def frames(self) -> dict[str, pl.DataFrame]:
-        """requests, segments, lines, texts, parts, links, folded; empty ones are left out."""
+        """requests, segments, lines, texts, parts, links, folded, former; empty ones are left out."""
         found: dict[str, pl.DataFrame] = {}
         if self._values:
             columns = [self._values[at::_WIDTH] for at in range(_WIDTH)]
@@ -225,6 +238,16 @@ class Rows:
                 for name, values in zip(names, zip(*rows, strict=True), strict=True)
             ]
             found["folded"] = redact_columns(pl.DataFrame(folded), ["source_record"])
+        if self._former:
+            former = pl.DataFrame(
+                [
+                    text_column(name, list(values)) if dtype == pl.String else number_column(name, values, dtype)
+                    for (name, dtype), values in zip(
+                        FORMER_COLUMNS.items(), zip(*self._former, strict=True), strict=True
+                    )
+                ]
+            )
+            found["former"] = redact_columns(former, ["source_record", "provider_response_id"])
         return found
 
     def _segment_frame(self, requests: Sequence[Sequence[Any]]) -> pl.DataFrame:

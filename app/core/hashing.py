@@ -8,8 +8,12 @@ from __future__ import annotations
 
 import re
 from hashlib import blake2b
+from typing import Final
 
 from app.core.response_ids import is_strong_id
+
+BY_ID: Final = b"id\x00"
+_FORMER_STRONG: Final = re.compile(r"(?:chatcmpl-|resp_|msg_|cmpl-|gen-|batch_req_|embd-).{11}", re.DOTALL)
 
 
 def hash64(data: bytes, key: bytes = b"") -> int:
@@ -29,13 +33,39 @@ def request_key(
     A source that knows no id but a weak one of the response (local servers count to a thousand and begin anew) is asked
     for the time too.
     """
+    return hash64(call_identity(provider_response_id, source, source_record, provider, start_us))
+
+
+def call_identity(
+    provider_response_id: str | None, source: str, source_record: str, provider: str | None, start_us: int | None
+) -> bytes:
+    """The bytes that `request_key` hashes; they begin with BY_ID where the response id is strong."""
     if provider_response_id is not None and is_strong_id(provider_response_id, provider):
-        return hash64(b"id\x00" + provider_response_id.encode())
-    if is_span_id(source_record):
-        return hash64(b"span\x00" + source_record.encode())
-    if source_record == provider_response_id and start_us is not None:
+        return BY_ID + provider_response_id.encode()
+    if source_record == provider_response_id and start_us is not None and not is_span_id(source_record):
         source_record = f"{source_record}\0{start_us}"
-    return hash64(b"src\x00" + source.encode() + b"\x00" + source_record.encode())
+    return _record_identity(source, source_record)
+
+
+def former_key(given_id: str, source: str, source_record: str, identity: bytes) -> int | None:
+    """The key of a call under the rules until 2026-11-30, or None where it is the same today.
+
+    An id was strong by its prefix and length alone, was taken as LiteLLM packed it, and no time was asked for.
+
+    Args:
+        given_id: the response id as the source gives it.
+        source_record: the source's own id, else `given_id`.
+        identity: the call's identity today.
+    """
+    strong = _FORMER_STRONG.match(given_id) is not None
+    former = BY_ID + given_id.encode() if strong else _record_identity(source, source_record)
+    return None if former == identity else hash64(former)
+
+
+def _record_identity(source: str, source_record: str) -> bytes:
+    if is_span_id(source_record):
+        return b"span\x00" + source_record.encode()
+    return b"src\x00" + source.encode() + b"\x00" + source_record.encode()
 
 
 # A W3C trace id (128 random bits) and the id of a span in it, as formats of traces write them: the same call wherever

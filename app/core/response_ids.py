@@ -58,6 +58,7 @@ _BITS: Final = ((re.compile(r"\d+"), 3.3), (re.compile(r"[0-9a-f]+|[0-9A-F]+"), 
 _BITS_OF_ANY: Final = 5.9  # base 58 to 64
 _EVENT_ID: Final = re.compile(r"[A-Za-z0-9_-]{20,27}")
 _EVENT_SECONDS: Final = (1_420_070_400, 4_102_444_800)  # 2015 to 2100
+PACKED: Final = "resp_bGl0ZWxsbT"  # how an id begins that is base 64 of `litellm:`
 _WRAPPED: Final = b"litellm:custom_llm_provider:"
 _INNER: Final = ";response_id:"
 
@@ -74,7 +75,7 @@ def is_strong_id(response_id: str, provider: str | None = None) -> bool:
 
 def plain_id(response_id: str) -> str:
     """The provider's own id: LiteLLM's proxy packs it, with the deployment, into one that looks like OpenAI's."""
-    if not response_id.startswith("resp_bGl0ZWxsbT"):  # base 64 of `litellm:`
+    if not response_id.startswith(PACKED):
         return response_id
     packed = response_id[5:].replace("-", "+").replace("_", "/")
     try:

@@ -14,6 +14,7 @@ import polars as pl
 from app.core.hashing import SPAN_ID, hash64
 from app.core.response_ids import is_strong_id
 from app.core.usage import INPUT_CLASSES, OUTPUT_CLASSES, TOKEN_CLASSES
+from app.warehouse.former_keys import with_plain_ids, with_standing_keys
 from app.warehouse.origins import note_origins, with_united_tags
 from app.warehouse.spans import drop_repeating
 
@@ -65,6 +66,7 @@ class Arrivals:
     parts: pl.DataFrame | None
     links: pl.DataFrame | None = None
     folded: pl.DataFrame | None = None
+    former: pl.DataFrame | None = None
 
 
 PART_TOKENS: Final = (
@@ -94,6 +96,7 @@ _PROMPT: Final = ("exact_key", "prefix_scope", "prompt_bytes")
 
 def merge(session: Session, arrivals: Arrivals, pricer: Pricer) -> pl.DataFrame:
     """Merge arrivals into the facts; returns shard_no, chunk_no, stored, updated of each chunk that changed any."""
+    arrivals = with_standing_keys(session, arrivals)
     requests, renamed = _reduced(arrivals.requests)
     standing = _standing(session, requests["request_key"])
     if standing.height:
@@ -124,7 +127,7 @@ def _standing(session: Session, keys: pl.Series) -> pl.DataFrame:
     session.register("incoming_keys", pl.DataFrame({"request_key": keys}))
     standing = session.frame("ingest.standing")
     session.unregister("incoming_keys")
-    return standing
+    return with_plain_ids(standing)
 
 
 def collision_key(key: int, identity: str) -> int:
