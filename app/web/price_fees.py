@@ -8,10 +8,8 @@ from app.analysis import coverage as covered
 from app.analysis import spend
 from app.analysis.bill_share import billed_fees
 from app.core import view as views
-from app.core.money import usd_text
 from app.pricing.fees import charged_pusd
 from app.web import cells
-from app.web import format as show
 from app.web.table import Cell, Column, Table
 
 if TYPE_CHECKING:
@@ -40,7 +38,7 @@ def fee_table(context: Context, fees: Iterable[Fee]) -> Table:
             Column("currency", "Currency", width="tight"),
             Column("per", "Per", width="tight"),
             Column("usd", f"Last {FEE_DAYS} days", "number", "What it costs in the 30 whole UTC days before today"),
-            Column("on_bills_usd", "On bills", "number", "Fixed fees on bills of this provider and account, same days"),
+            Column("on_bills_usd", "Fees on bills", "number", "On bills of this provider and account, same days"),
             Column("list_value_usd", "List-price value", "number", "Of the requests of the logs that it pays for"),
             Column("logs", "Logs", width="mid"),
             Column("source", "Source", width="tight"),
@@ -49,7 +47,7 @@ def fee_table(context: Context, fees: Iterable[Fee]) -> Table:
             (
                 cells.text(fee.name),
                 cells.text(fee.billing),
-                Cell(str(fee.period_amount), f"{fee.period_amount:,f}", note=_seats(fee)),
+                _amount(fee),
                 cells.text(fee.currency),
                 cells.text(fee.per),
                 cells.money(charged_pusd(fee, start, end)),
@@ -60,7 +58,8 @@ def fee_table(context: Context, fees: Iterable[Fee]) -> Table:
             )
             for fee in fees
         ),
-        frame_note="These fees are in no sum, and what bills charge as fixed fees is not added to them.",
+        frame_note="Fees on bills are what the bills of a fee's provider and account charge as fixed fees in the same "
+        f"{FEE_DAYS} days. Neither is in any sum, and the two are not added.",
         stacked=True,
     )
 
@@ -87,8 +86,11 @@ def _logs(fee: Fee, billed: Mapping[str, str]) -> Cell:
     return Cell(fee.logs, fee.logs, href="/sources", note=f"counted as {counted}: tell us on Sources", tone="worse")
 
 
-def _seats(fee: Fee) -> str:
-    return "" if fee.seats == 1 else f"{fee.seats:f} × {fee.amount:f}"
+def _amount(fee: Fee) -> Cell:
+    """What a period costs, without the zeros that multiplying leaves behind, and of how many seats."""
+    amount = fee.period_amount.normalize()
+    seats = "" if fee.seats == 1 else f"{fee.seats:f} × {fee.amount:f}"
+    return Cell(f"{amount:f}", f"{amount:,f}", note=seats)
 
 
 def _list_value(context: Context, fee: Fee, start: int, end: int) -> Cell:
@@ -97,4 +99,4 @@ def _list_value(context: Context, fee: Fee, start: int, end: int) -> Cell:
     days = views.Period("fee", start, end, context.view.period.zone)
     view = views.View(days, filters=(views.Filter("is", "source", (fee.logs,)),))
     total = spend.totals(context.session, view).cost_pusd
-    return Cell(usd_text(total), show.money(total))
+    return cells.money(total)

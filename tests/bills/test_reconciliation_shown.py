@@ -14,6 +14,7 @@ from starlette.testclient import TestClient
 
 from app.analysis import bills
 from app.cli import main
+from app.warehouse.priced import Pricer
 from app.web.server import create_app
 from ingest.pipeline import ingest_paths
 from reports import reconciliation
@@ -48,8 +49,6 @@ def billed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     path = folder / "costs.jsonl"
     page = costs(("gpt-5, input", 12.5), (f"{MARKUP}, output", 3), (f"{FORMULA}, output", 2), ("credit", -1))
     path.write_text(json.dumps(page), encoding="utf-8")
-    from app.warehouse.priced import Pricer
-
     ingest_paths([path], warehouse=made.deps.warehouse, pricer=Pricer(BOOK), data_dir=folder / "data")
     with made.deps.warehouse.writing() as session:
         bills.settle(session, BOOK)
@@ -120,7 +119,6 @@ def test_spend_from_a_bill_alone_is_marked(tmp_path: Path) -> None:
     path.write_text(json.dumps(costs(("gpt-5, input", 12.5))), encoding="utf-8")
     from app.analysis.refresh import refresh
     from app.analysis.rules import load
-    from app.warehouse.priced import Pricer
 
     ingest_paths([path], warehouse=made.deps.warehouse, pricer=Pricer(BOOK), data_dir=tmp_path / "data")
     with made.deps.warehouse.writing() as session:
@@ -198,3 +196,19 @@ def test_an_inspection_shows_lines_of_a_bill(world: Path) -> None:
     assert {line["kind"] for line in lines} == {"billed"}
     assert sum(Decimal(line["cost"]) for line in lines) == Bill(charged(month(days=3))).total()
     assert "BILL" in run("inspect", str(world / "costs.jsonl"), data=world)
+
+
+def test_twins_hold_every_difference_where_the_page_shows_the_largest(tmp_path: Path) -> None:
+    made = company(no_access_control=True, demo=True)
+    path = tmp_path / "costs.jsonl"
+    page = costs(*((f"made-model-{number}, input", number) for number in range(1, 31)))
+    path.write_text(json.dumps(page), encoding="utf-8")
+    ingest_paths([path], warehouse=made.deps.warehouse, pricer=Pricer(BOOK), data_dir=tmp_path / "data")
+    with made.deps.warehouse.writing() as session:
+        bills.settle(session, BOOK)
+    with TestClient(create_app(made.deps), base_url="http://127.0.0.1") as reader:
+        found = reader.get("/reconciliation.json?table=residuals").json()
+        shown = reader.get("/reconciliation").text
+    named = [row for row in found["rows"] if (row["model"] or "").startswith("made-model-")]
+    assert sum(Decimal(row["amount_usd"]) for row in named) == sum(range(1, 31))
+    assert f"The 25 largest of {len(found['rows'])}; CSV and JSON have all of them." in shown

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -115,3 +116,10 @@ def test_only_reports_that_can_be_compared_are_said_to_agree(states: dict[str, i
     company_of = company(made, planned=False, no_access_control=True)
     with TestClient(create_app(company_of.deps), base_url="http://127.0.0.1") as opened:
         assert said in opened.get("/costs?period=all").text
+
+
+def test_what_a_report_is_off_by_and_how_many_are_off_have_names_of_their_own(client: TestClient) -> None:
+    page = client.get("/costs").text
+    side = page[page.index("side by side, table") :]
+    labels = re.findall(r'<th scope="col"[^>]*>([^<]+)</th>', side[: side.index("</thead>")])
+    assert labels[-4:] == ["Reported", "Ours of these", "Reported − ours", "Reports off"]

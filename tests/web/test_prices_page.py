@@ -15,6 +15,7 @@ from starlette.testclient import TestClient
 
 from app.core.errors import InputError
 from app.pricing.book import PriceBook
+from app.web.price_fees import _amount
 from app.web.server import create_app
 from tests.pricing.own_book import book_from
 
@@ -86,7 +87,7 @@ def test_unpriced_models_come_with_an_entry_that_prices_them_once_it_is_filled_i
     found = rows(client, "unpriced")
     assert found
     page = client.get("/prices").text
-    shown = re.search(r'<pre tabindex="0" aria-label="Price file">(.*?)</pre>', page, re.DOTALL)
+    shown = re.search(r'<pre class="wrapped" tabindex="0" aria-label="Price file">(.*?)</pre>', page, re.DOTALL)
     assert shown is not None
     text = shown.group(1).replace("&#34;", '"').replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
     text = text.replace("&#39;", "'")
@@ -149,3 +150,22 @@ def test_book_knows_every_model_that_it_prices() -> None:
     assert ("openai", "gpt-4o") in models
     assert ("alibaba", "qwen3-max") in models
     assert len(models) == len(set(models)) > 2_500
+
+
+def test_store_without_requests_claims_nothing_about_its_models(tmp_path: Path) -> None:
+    deps = with_prices(tmp_path)
+    with deps.warehouse.writing() as session:
+        for table in ("requests", "spend_hour"):
+            session.connection.execute(f"DELETE FROM {table}")
+    with TestClient(create_app(deps), base_url="http://127.0.0.1") as reader:
+        page = reader.get("/prices").text
+    assert "No request was read yet." in page
+    assert "Every model in the logs has a price" not in page
+    assert "The lists agree on the models above" not in page
+
+
+def test_amount_of_a_fee_has_no_zeros_that_multiplying_left(tmp_path: Path) -> None:
+    text = "fees: [{name: PTU, billing: provisioned, amount: 1.50, seats: 50, per: hour}]"
+    (fee,) = book_from(tmp_path, text).fees
+    cell = _amount(fee)
+    assert (cell.value, cell.text, cell.note) == ("75", "75", "50 × 1.50")

@@ -92,9 +92,11 @@ def _side_table(context: Context, found: Sequence[SideBySide]) -> Table:
             Column("cost_usd", "At contract", "number", "Our figure: your own terms where there are any, else list"),
             Column("reports", "Reports", "number", "Requests whose source reported a cost"),
             Column("reported_usd", "Reported", "number", "The sum of those reports"),
-            Column("same_cost_usd", "Ours of the same", "number", "Our figure of the requests that have both"),
-            Column("same_difference_usd", "Difference", "number", "Report minus ours, of the requests that have both"),
-            Column("differing", "Differ", "number", "Requests whose report differs by more than 1 % and $0.000001"),
+            Column("same_cost_usd", "Ours of these", "number", "Our figure of the requests that have both"),
+            Column("same_difference_usd", "Reported − ours", "number", "In dollars, of the requests that have both"),
+            Column(
+                "differing", "Reports off", "number", "Requests whose report differs by more than 1 % and $0.000001"
+            ),
         ),
         tuple(_side_row(context, item) for item in found[:SHOWN]),
         total=_side_total(found),
@@ -158,7 +160,7 @@ def _claims_table(context: Context, told: Sequence[Disagreement]) -> Table:
             Column("requests", "Requests", "number"),
             Column("reported_usd", "Reported", "number"),
             Column("cost_usd", "Ours", "number"),
-            Column("difference_usd", "Difference", "number"),
+            Column("difference_usd", "Reported − ours", "number"),
             Column("reason", "Reason", twin_only=True),
             Column("why", "Likely reason", width="wide"),
             Column("example", "Example", width="tight"),

@@ -39,6 +39,7 @@ CLASSES: Final = (
     ("cache_write_1h", "Written 1 h"),
     ("output", "Output"),
 )
+NOTHING_READ: Final = "No request was read yet."
 MISSING: Final = frozenset({"partly", "unpriced"})
 
 
@@ -80,8 +81,11 @@ def build(context: Context) -> Content:
     lacking = [(item, missing_prices.reasons_of(item, why)) for item in unpriced]
     helped = [item for item, given in lacking if missing_prices.rate_helps(given)]
     named = frozenset((line.provider, line.model) for line in lines)
-    tables = [_rates_table(lines, asked=asked, full=len(found) == MOST_MODELS), _unpriced_table(lacking)]
-    tables.append(_disagreement_table(desk.disagreements(named)))
+    tables = [
+        _rates_table(lines, asked=asked, full=len(found) == MOST_MODELS, any_seen=bool(seen)),
+        _unpriced_table(lacking, any_seen=bool(seen)),
+    ]
+    tables.append(_disagreement_table(desk.disagreements(named), any_named=bool(named)))
     if book.fees:
         tables.append(fee_table(context, book.fees))
     return Content("Prices", model=Model(asked, _facts(desk), _entries(helped)), tables=tuple(tables))
@@ -121,7 +125,7 @@ def _facts(desk: PriceDesk) -> tuple[Fact, ...]:
     )
 
 
-def _rates_table(lines: Sequence[PriceLine], *, asked: str, full: bool) -> Table:
+def _rates_table(lines: Sequence[PriceLine], *, asked: str, full: bool, any_seen: bool) -> Table:
     caption = f"Every rate of what matches “{asked}”" if asked else "Rates now of the models in your logs"
     notes = ["USD per million tokens."]
     if full:
@@ -141,7 +145,7 @@ def _rates_table(lines: Sequence[PriceLine], *, asked: str, full: bool) -> Table
             ),
             Column("hours_utc", "Hours, UTC", twin_only=not any(line.hours for line in lines)),
             *(_class_column(lines, name, label) for name, label in CLASSES),
-            Column("other_rates", "Other rates", twin_only=not any(_others(line) for line in lines)),
+            Column("other_rates", "Other rates", width="dates", twin_only=not any(_others(line) for line in lines)),
             Column("status", "Status", width="tight", twin_only=True),
             Column("source", "Source", width="address"),
             Column("currency", "Currency", twin_only=True),
@@ -151,7 +155,7 @@ def _rates_table(lines: Sequence[PriceLine], *, asked: str, full: bool) -> Table
         frame_note=" ".join(notes),
         empty=f"Nothing in the book matches “{asked}”. A model of your own gets its price from your price file."
         if asked
-        else "No model in the logs has a price, or nothing was read yet. Search for any model above.",
+        else f"{'No model in the logs has a price.' if any_seen else NOTHING_READ} Search for any model above.",
         stacked=True,
     )
 
@@ -200,7 +204,7 @@ def _rate_row(line: PriceLine) -> tuple[Cell, ...]:
     )
 
 
-def _unpriced_table(lacking: Sequence[tuple[UnpricedModel, Mapping[str, int]]]) -> Table:
+def _unpriced_table(lacking: Sequence[tuple[UnpricedModel, Mapping[str, int]]], *, any_seen: bool) -> Table:
     return Table(
         "unpriced",
         "Unpriced in your logs",
@@ -225,7 +229,7 @@ def _unpriced_table(lacking: Sequence[tuple[UnpricedModel, Mapping[str, int]]]) 
             )
             for item, given in lacking
         ),
-        empty="Every model in the logs has a price.",
+        empty="Every model in the logs has a price." if any_seen else NOTHING_READ,
         stacked=True,
     )
 
@@ -250,11 +254,12 @@ def _entries(unpriced: Sequence[UnpricedModel]) -> str:
     """A price file for everything that lacks a price."""
     if not unpriced:
         return ""
-    lines = [f"  {_entry(item)}  # {item.requests:,} requests, {item.tokens:,} tokens" for item in unpriced]
+    lines = [f"  {_entry(item)}" for item in unpriced]
     return "rates:  # USD per million tokens\n" + "\n".join(lines)
 
 
-def _disagreement_table(found: Sequence[Disagreement]) -> Table:
+def _disagreement_table(found: Sequence[Disagreement], *, any_named: bool) -> Table:
+    agree = "The lists agree on the models above." if any_named else "No model stands above."
     return Table(
         "disagreements",
         "Where lists disagree by more than 1 %",
@@ -286,7 +291,7 @@ def _disagreement_table(found: Sequence[Disagreement]) -> Table:
             for one in found
         ),
         frame_note="Of the models above. The check of all models: `halve prices check`." if found else "",
-        empty="The lists agree on the models above. The check of all models: `halve prices check`.",
+        empty=f"{agree} The check of all models: `halve prices check`.",
         stacked=True,
     )
 

@@ -24,6 +24,7 @@ from app.web.page import Content, Context, Empty, Link, Page
 from app.web.table import Cell, Column, Streamed, Table
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
     from decimal import Decimal
 
     from app.analysis.bill_cells import Cell as BillCell
@@ -34,8 +35,8 @@ if TYPE_CHECKING:
     from app.web.cells import Tone
 
 PATH: Final = "/reconciliation"
-MOST_GROUPS: Final = 200
-MOST_CELLS: Final = 60
+MOST_GROUPS: Final = 25
+MOST_CELLS: Final = 25
 DAYS: Final = "Days are UTC, as providers cut bills."
 STATE_LABELS: Final[dict[State, str]] = {
     "agrees": "Agrees",
@@ -182,9 +183,7 @@ def _kinds_table(result: Reconciliation) -> Table:
 
 
 def _residuals_table(context: Context, result: Reconciliation) -> Table:
-    groups = [group for group in grouped(result.named) if group.kind != "rounding"]
-    shown = groups[:MOST_GROUPS]
-    names = result.names_of(item.key for group in shown for item in group.items)
+    groups = _groups(result)
     left = len(groups) - MOST_GROUPS
     return Table(
         "residuals",
@@ -201,11 +200,31 @@ def _residuals_table(context: Context, result: Reconciliation) -> Table:
             Column("why", "What is known", width="wide"),
             Column("evidence", "Line of the bill", width="wide"),
         ),
-        tuple(_residual_row(context, group, result, names) for group in shown),
-        frame_note=f"The {MOST_GROUPS} largest of {len(groups)}; `halve reconcile --json` has all." if left > 0 else "",
+        tuple(_residual_rows(context, result, groups[:MOST_GROUPS])),
+        frame_note=f"The {MOST_GROUPS} largest of {len(groups)}; CSV and JSON have all of them." if left > 0 else "",
         empty="Bill and requests agree.",
         stacked=True,
+        stream=_all_residuals,
     )
+
+
+def _groups(result: Reconciliation) -> list[ResidualGroup]:
+    return [group for group in grouped(result.named) if group.kind != "rounding"]
+
+
+def _all_residuals(context: Context, most: int) -> Streamed:
+    """Every named difference, for the twins."""
+    result = reconcile(context.session, context.view.period)
+    groups = [] if result is None else _groups(result)
+    rows = iter(()) if result is None else _residual_rows(context, result, groups[:most])
+    return Streamed(len(groups), min(most, len(groups)), rows)
+
+
+def _residual_rows(
+    context: Context, result: Reconciliation, groups: Sequence[ResidualGroup]
+) -> Iterator[tuple[Cell, ...]]:
+    names = result.names_of(item.key for group in groups for item in group.items)
+    return (_residual_row(context, group, result, names) for group in groups)
 
 
 def _residual_row(

@@ -127,7 +127,7 @@ def _sources_table(
                 cells.text(item.source, href=context.url("/", filtered)),
                 cells.text(item.format),
                 _complete_to(context, item, bills.get(item.source)),
-                cells.count(item.requests, href=context.url("/requests", filtered)),
+                cells.count(item.requests, href=context.url("/requests", filtered) if item.requests else ""),
                 *_records(taken.get(item.source)),
                 cells.count(item.undated),
                 cells.count(item.requests_unpriced),
