@@ -65,14 +65,17 @@ def _read_response(response: dict[str, Any], event: UsageEvent, warnings: list[s
     event.model = text(get("model")) or event.model
     event.output = text(get("text")) or text(get("transcript"))
     usage = table(get("usage"))
-    seconds = number(usage.get("seconds", usage.get("prompt_audio_seconds")))
+    told = usage.get("seconds", usage.get("prompt_audio_seconds"))
     if "input_tokens" in usage or "prompt_tokens" in usage:
         spoken = table(usage.get("input_token_details", usage.get("input_tokens_details")))
         read_usage({**usage, "input_tokens_details": spoken}, event, warnings, "tok_cache_write_30m")
-    if seconds is None and not usage:
-        seconds = number(get("duration"))  # verbose answers of models without usage
+    if not usage:
+        told = get("duration")  # verbose answers of models without usage
+    seconds = number(told)
     if seconds is not None and seconds >= 0:
         event.units = {"second": seconds}
+    elif told is not None:
+        warnings.append("bad_number:second")
     if get("error"):
         event.status, event.error = "error", error_text(get("error"))
 

@@ -57,6 +57,16 @@ def test_transcripts_sold_by_time_are_seconds(one, body, units):
     assert (event.operation, event.model, event.units, tokens_in(event)) == ("audio", "whisper-1", units, None)
 
 
+@pytest.mark.parametrize("bad", [-1, "soon", "", [], True, 1e400])
+@pytest.mark.parametrize("name", ["seconds", "prompt_audio_seconds", "duration"])
+def test_seconds_that_cannot_be_read_are_unknown_and_said(one, bad, name):
+    body = {"text": "x", "language": "en", "duration": bad}
+    if name != "duration":
+        body = {"text": "x", "usage": {"type": "duration", name: bad}}
+    event = one({"request": {"model": "whisper-1"}, "response": body})
+    assert (event.units, event.tok_input, event.warnings) == (None, None, ["bad_number:second"])
+
+
 def test_transcripts_sold_by_tokens_tell_sound_from_text(one):
     usage = {"type": "tokens", "input_tokens": 30, "output_tokens": 9, "total_tokens": 39}
     usage["input_token_details"] = {"audio_tokens": 25, "text_tokens": 5}
