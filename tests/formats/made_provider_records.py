@@ -222,6 +222,21 @@ PROVIDERS: Final[dict[str, list[list[Any]]]] = {
                       "tokens": {"input_tokens": 90, "output_tokens": 4}},
         }
     ),
+    "cloudflare_workers_ai": two(
+        lambda n: exchange(
+            {"model": "@cf/meta/llama-3.1-8b-instruct", "messages": [{"role": "user", "content": f"Is it {n}?"}]},
+            {
+                "result": {
+                    "response": "Yes",
+                    "usage": {"prompt_tokens": 20, "completion_tokens": 3, "total_tokens": 23},
+                },
+                "success": True,
+                "errors": [],
+                "messages": [],
+            },
+            id=f"workers-{n}",
+        )
+    ),
     "openai_images": two(
         lambda n: exchange(
             {"model": "gpt-image-1", "prompt": "A cat"},
