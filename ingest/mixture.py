@@ -2,7 +2,7 @@
 
 A file is read by the format that its first records show best. A record that this format does not know, and another is
 certain of, is read by the other; one that this format refuses, by whichever knows it. Bills are never read among logs.
-What a log shipper wrapped is opened first.
+What a log shipper wrapped is opened first, and what stands in the bodies of OTLP's log records.
 """
 
 from __future__ import annotations
@@ -10,16 +10,23 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
-from app.core.usage import Rejected
+import msgspec
+
+from app.core.usage import Rejected, UsageEvent
 from ingest.formats import FORMATS, MIN_SCORE
 from ingest.formats.bills import BILLS
 from ingest.formats.exchanges import EXCHANGE_FORMATS, layout_score
+from ingest.formats.otlp_bodies import body_of, label, tells_of_a_call
+from ingest.formats.otlp_genai import FORMAT as OTLP
+from ingest.formats.otlp_records import outcomes
+from ingest.formats.otlp_spans import is_export, records_of
 from ingest.shipped import WRAPPING, unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from ingest.formats.format import Format, Given, Origin
+    from ingest.formats.otlp_spans import Span
 
 CERTAIN: Final = 0.9
 _MORE: Final = 1e-9  # of two that are as sure the first is taken
@@ -43,6 +50,15 @@ def parser_of(form: Format) -> Callable[[Any, Origin], Iterator[Given]]:
     """What reads the records of one file whose format is `form` from the first to the last, strangers among them."""
     if form in BILLS:
         return form.parser()
+    read = _reader(form)
+
+    def parse(record: Any, place: Origin) -> Iterator[Given]:
+        return _log_records(record, place) if is_export(record, "Logs") else read(record, place)
+
+    return parse
+
+
+def _reader(form: Format) -> Callable[[Any, Origin], Iterator[Given]]:
     own = form.parser()
     exchanges = form in EXCHANGE_FORMATS  # one parse for all of them: it refuses what it does not know
 
@@ -74,6 +90,42 @@ def parser_of(form: Format) -> Callable[[Any, Origin], Iterator[Given]]:
         return stranger.parse(record, place)
 
     return parse
+
+
+def _log_records(export: dict[str, Any], place: Origin) -> Iterator[Given]:
+    """What OTLP's log records tell of; one that is no call itself may hold a record of another format."""
+    for item in records_of(export):
+        for given in outcomes((item,)):
+            inner = _of_body(item, place) if _is_nothing(given) and not isinstance(item, str) else ()
+            yield from inner or (given,)
+
+
+def _is_nothing(given: Given) -> bool:
+    return isinstance(given, Rejected) and given.benign
+
+
+def _of_body(item: Span, place: Origin) -> list[Given]:
+    """What the record in the body of a log record gives; nothing where no format knows it or it is no call."""
+    body = body_of(item)
+    if body is None:
+        return []
+    found: list[Given] = []
+    try:
+        for record in _shipped(body, OTLP):
+            form = _other(record, OTLP, MIN_SCORE)
+            if form is not None and form.provider_logs:
+                found.extend(form.parse(record, place))
+    except RecursionError:
+        return []
+    return [_labelled(given, item, nth) for nth, given in enumerate(found) if tells_of_a_call(given)]
+
+
+def _labelled(given: Given, item: Span, nth: int) -> Given:
+    if isinstance(given, UsageEvent):
+        label(given, item, nth)
+    elif isinstance(given, Rejected) and given.part is None:
+        return msgspec.structs.replace(given, part=item.raw)
+    return given
 
 
 def _shipped(record: Any, form: Format) -> list[Any]:

@@ -124,7 +124,7 @@ def event_of(reading: Reading, parent: str | None) -> UsageEvent:
     _read_parameters(said, event)
     _read_served(said, event)
     read_content(span, said, event)
-    event.tags = _tags(span, said)
+    event.tags = tags_of(span.attributes, span.resource, said)
     event.warnings = warnings or None
     return event
 
@@ -271,12 +271,13 @@ def _region(host: Any) -> str | None:
     return region_of(host)
 
 
-def _tags(span: Span, said: dict[str, Any]) -> dict[str, str] | None:
+def tags_of(own: dict[str, Any], resource: dict[str, Any], said: dict[str, Any]) -> dict[str, str] | None:
+    """The tags that attributes, those of the resource, and what they say by meaning give."""
     words = vocabulary()
     tags: dict[str, str] = {}
-    for meaning, value in meanings(span.resource, words.resource).items():
+    for meaning, value in meanings(resource, words.resource).items():
         _tag(tags, meaning.removeprefix("tag."), value)
-    for name, value in span.attributes.items():
+    for name, value in own.items():
         if name.startswith(words.tag_prefixes):
             prefix = next(one for one in words.tag_prefixes if name.startswith(one))
             _tag(tags, name[len(prefix) :], value)
