@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from app.pricing.listprices import Clause, ListModel, ListProvider
     from app.pricing.rules import Alias
 
+UNASSIGNED: Final = "unassigned"
+"""What a price file calls the provider of requests whose provider nobody names, as every page does."""
 _BUILD: Final = (
     r"[-@._]20\d{6}|[-@._]20\d{2}-\d{2}-\d{2}|-\d{2}-\d{2}-20\d{2}|-\d{2}-20\d{2}|-\d{2}-\d{2}|[-@]\d{3,4}"
     r"|[-.@]v\d+(?:[.:]\d+)*|:\d+|-latest|@latest|@default|-preview|-exp|-experimental|[-:]thinking|:beta|-instruct"
@@ -207,7 +209,10 @@ class Matcher:
         return None
 
     def _unique(self, name: str) -> Match | None:
-        """A name without a provider: only where one provider alone claims and prices it."""
+        """A name without a provider: priced as `unassigned`, else where one provider alone claims and prices it."""
+        given = self._exact.get(UNASSIGNED, {}).get(name)
+        if given is not None:
+            return Match(UNASSIGNED, UNASSIGNED, given, own=True, rule="exact")
         claims: list[Match] = []
         for provider, item in self._providers.items():
             if item.model_match is not None and _loosely(item.model_match, name):

@@ -213,3 +213,28 @@ def test_alias_names_the_type_of_its_deployment_in_any_spelling(tmp_path: Path, 
     rate = book_from(tmp_path, "aliases:\n" + entry).rate("azure", "team-chat", at_us=us("2026-11-01"))
     assert rate is not None
     assert rate.rates["r_input"] == Decimal(usd) * 1_000_000
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        "acme-secret-1",
+        "Acme/Secret-1",
+        "us.anthropic.unheard-of-v9",
+        "llama-3.3-70b-instruct",
+        "ft:gpt-4o:a:b",
+        "m[1m]",
+    ],
+)
+def test_rate_of_the_provider_unassigned_prices_requests_whose_provider_nobody_names(
+    tmp_path: Path, price_rows: PriceRows, model: str
+) -> None:
+    named = f'- {{provider: hosted_vllm, model: "{model}", input: 5, output: 7}}'
+    unnamed = f'- {{provider: "unassigned", model: "{model}", input: 1, output: 2}}'
+    own = book_from(tmp_path, f"rates:\n  {named}\n  {unnamed}\n")
+    call = {**CALL, "model": model}
+    without, with_provider = price_rows([{**call, "provider": None}, {**call, "provider": "hosted_vllm"}], own)
+    assert (without["cost_state"], without["cost_pusd"]) == ("priced", 12_000 * USD // 10**6)
+    assert (with_provider["cost_state"], with_provider["cost_pusd"]) == ("priced", 57_000 * USD // 10**6)
+    (elsewhere,) = price_rows([{**call, "provider": "a-host-without-rates"}], own)
+    assert elsewhere["cost_state"] == "unpriced"
