@@ -37,6 +37,9 @@ BILLED_CLASSES: Final = (
 `tokens` of no class at all; `other` for what is charged beside tokens.
 """
 
+FLAT_SCOPE: Final = "item "
+"""How the scope of a line begins that stands for itself: its export may part a day."""
+
 INPUT_SIDE: Final = frozenset(
     name for name in BILLED_CLASSES if name.startswith(("input", "cache")) and name != "input_audio"
 )
@@ -47,7 +50,8 @@ class BilledLine(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         report: what the export is of; a newer export of the same report takes the place of an older one, day by day.
-        scope: the account that one export gives whole, '' where an export gives all of them.
+        scope: the account that one export gives whole, '' where an export gives all of them; of an item that stands for
+            itself FLAT_SCOPE and its name.
         day: ISO date in UTC, as providers cut bills.
         last_day: the last UTC day that the line is about where that is another; None for one day.
         usage_class: one of BILLED_CLASSES.

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
+from app.core.billed import FLAT_SCOPE
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -23,6 +25,8 @@ KEY: Final = ("source", "report", "scope", "day", "last_day", "export", "page")
 _SCHEMA: Final = {**dict.fromkeys(KEY, pl.String), "page": pl.Int64}
 _DAY: Final = timedelta(days=1)
 _DAY_OR_WEEK: Final = (1, 7)
+_FLAT: Final = (FLAT_SCOPE, 0)
+"""All items that stand for themselves are one export: together they say a day."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,19 +87,21 @@ def older(session: Session) -> pl.DataFrame:
     said: dict[tuple[str, str, str], dict[date, set[tuple[str, int]]]] = defaultdict(lambda: defaultdict(set))
     found = []
     for period in sorted(_read(session, none), key=lambda period: period.age, reverse=True):
-        by_day = said[period.report]
-        again = [bool(by_day[day] - {period.export}) for day in period.days()]
+        is_flat = period.report[2].startswith(FLAT_SCOPE)
+        by_day = said[(*period.report[:2], "") if is_flat else period.report]
+        export = _FLAT if is_flat else period.export
+        again = [bool(by_day[day] - {export}) for day in period.days()]
         if all(again) or (period.is_whole and any(again)):
             found.append(period.key)
         elif period.has_usage and (period.is_whole or period.first == period.through):
             for day in period.days():
-                by_day[day].add(period.export)
+                by_day[day].add(export)
     return pl.DataFrame(found, schema=_SCHEMA, orient="row")
 
 
 def _read(session: Session, days: pl.DataFrame) -> list[_Period]:
     session.register("days_of_bills", days)
-    rows = session.rows("billed.periods", {"days": "days_of_bills"})
+    rows = session.rows("billed.periods", {"days": "days_of_bills"}, flat=f"{FLAT_SCOPE}%")
     session.unregister("days_of_bills")
     found = []
     for *names, page, written_ns, has_usage in rows:

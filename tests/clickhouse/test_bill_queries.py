@@ -189,7 +189,7 @@ def click(duck: Warehouse, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 QUESTIONS: tuple[tuple[str, dict[str, str], dict[str, object]], ...] = (
     ("billed.sums", {"older": "older_periods"}, {}),
-    ("billed.periods", {"days": "older_periods"}, {}),
+    ("billed.periods", {"days": "older_periods"}, {"flat": "item %"}),
     ("billed.lines", {}, RANGE),
     ("billed.logged", {}, RANGE),
     ("billed.logged_days", {}, RANGE),

@@ -11,7 +11,18 @@ from typing import TYPE_CHECKING, Any, Final
 from app.core.billed import BilledLine
 from app.core.usage import Rejected
 from ingest.formats.bills import wording
-from ingest.formats.bills.values import BadLineError, charge, day, items, money, of_pages, pages, rejected, text
+from ingest.formats.bills.values import (
+    BadLineError,
+    charge,
+    day,
+    items,
+    money,
+    of_pages,
+    pages,
+    rejected,
+    scope_of_item,
+    text,
+)
 from ingest.formats.format import Format
 
 if TYPE_CHECKING:
@@ -56,7 +67,9 @@ def parse(record: Any, _origin: Origin) -> Iterator[UsageEvent | BilledLine | Re
             if isinstance(cost, dict):
                 found = True
                 one = {**(group if isinstance(group, dict) else {}), **cost}
-                yield _line(item.get("starting_at"), one, cents=True, page="data" in record)
+                page = "data" in record
+                scope = scope_of_item(item, ("amount", "list_amount")) if page else ""
+                yield _line(item.get("starting_at"), one, cents=True, page=page, scope=scope)
     if not found:
         yield Rejected("an empty page of a cost report", benign=isinstance(record, dict) and "data" in record)
 
@@ -66,7 +79,7 @@ def _analytics(record: dict[str, Any]) -> Iterator[dict[str, Any]]:
     yield from (item for item in items(listed) if "starting_at" in item and "results" not in item)
 
 
-def _line(starts: Any, result: dict[str, Any], *, cents: bool, page: bool) -> BilledLine | Rejected:
+def _line(starts: Any, result: dict[str, Any], *, cents: bool, page: bool, scope: str = "") -> BilledLine | Rejected:
     try:
         cost = charge(result.get("amount"), "amount", cents=cents)
         listed = money(result.get("list_amount"), "list_amount", cents=cents)
@@ -76,6 +89,7 @@ def _line(starts: Any, result: dict[str, Any], *, cents: bool, page: bool) -> Bi
     tier, item = text(result.get("service_tier")), text(result.get("description"))
     return BilledLine(
         report="anthropic_costs",
+        scope=scope,
         day=on,
         provider="anthropic",
         account=text(result.get("workspace_id")),

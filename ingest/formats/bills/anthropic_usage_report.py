@@ -11,7 +11,19 @@ from typing import TYPE_CHECKING, Any, Final
 
 from app.core.billed import BilledLine
 from app.core.usage import Rejected
-from ingest.formats.bills.values import BadLineError, amount, day, items, nested, of_pages, pages, rejected, text, whole
+from ingest.formats.bills.values import (
+    BadLineError,
+    amount,
+    day,
+    items,
+    nested,
+    of_pages,
+    pages,
+    rejected,
+    scope_of_item,
+    text,
+    whole,
+)
 from ingest.formats.format import Format
 
 if TYPE_CHECKING:
@@ -68,7 +80,9 @@ def parse(record: Any, _origin: Origin) -> Iterator[UsageEvent | BilledLine | Re
             if isinstance(usage, dict):
                 found = True
                 one = {**(group if isinstance(group, dict) else {}), **usage}
-                yield from _lines(item.get("starting_at"), one, page="data" in record)
+                page = "data" in record
+                scope = scope_of_item(item, ("usage",)) if page else ""
+                yield from _lines(item.get("starting_at"), one, page=page, scope=scope)
     if not found:
         yield Rejected("an empty page of a usage report", benign=isinstance(record, dict) and "data" in record)
 
@@ -78,7 +92,9 @@ def _analytics(record: dict[str, Any]) -> Iterator[dict[str, Any]]:
     yield from (item for item in items(listed) if "starting_at" in item and "results" not in item)
 
 
-def _lines(starts: Any, result: dict[str, Any], *, page: bool) -> Iterator[UsageEvent | BilledLine | Rejected]:
+def _lines(
+    starts: Any, result: dict[str, Any], *, page: bool, scope: str = ""
+) -> Iterator[UsageEvent | BilledLine | Rejected]:
     try:
         on = day(starts, "the start of the bucket")
         found = [(name, amount(nested(result, field), field) or Decimal(0)) for name, field in _FIELDS]
@@ -91,6 +107,7 @@ def _lines(starts: Any, result: dict[str, Any], *, page: bool) -> Iterator[Usage
     for number, (name, quantity) in enumerate(kept):
         yield BilledLine(
             report=REPORT,
+            scope=scope,
             day=on,
             provider="anthropic",
             account=text(result.get("workspace_id")),

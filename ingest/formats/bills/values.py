@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from app.core.billed import BilledLine
+from app.core.billed import FLAT_SCOPE, BilledLine
+from app.core.hashing import hash64
 from app.core.usage import Rejected
 from ingest.formats.fields import decoded_text
 from ingest.formats.times import utc_instant
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping
 
     from app.core.usage import UsageEvent
     from ingest.formats.format import Origin
@@ -192,6 +193,20 @@ def pages(record: Any) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     for bucket in items(buckets):
         for result in items(bucket.get("results")):
             yield bucket, result
+
+
+def scope_of_item(item: Mapping[str, Any], amounts: Collection[str]) -> str:
+    """The scope of a flat item of a page: whatever names it but its `amounts`.
+
+    Pages of flat items may part in the middle of a day, so that no page says a day whole: each item stands for itself.
+    """
+
+    def named(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: named(value[name]) for name in sorted(value) if name not in amounts}
+        return None if isinstance(value, (int, float)) and not isinstance(value, bool) else value
+
+    return f"{FLAT_SCOPE}{hash64(msgspec.json.encode(named(item))):x}"
 
 
 def rejected(error: BadLineError) -> Rejected:
