@@ -98,6 +98,10 @@ def unwrap(record: Any) -> Exchange | Rejected:
     request, response = record.get("request"), record.get("response")
     if type(response) is dict and "modelId" in response and type(record.get("usage")) is dict:
         return Exchange(None, record, None, {})  # a result of the AI SDK, which has a `response` of its own
+    if type(record.get("done")) is bool and "model" in record and (type(response) is str or "message" in record):
+        if record["done"]:
+            return Exchange(None, record, None, {})
+        return Rejected("a line of a streamed answer of Ollama: the last line tells its tokens", benign=True)
     if request is None and response is None:
         request, response = _first(record, REQUESTS), _first(record, RESPONSES)
         if request is None and response is None and not _lost_bodies(record):

@@ -83,6 +83,8 @@ def _is_whole(item: Any) -> bool:
 def _other_answer(before: Any, item: dict[str, Any]) -> bool:
     if type(before) is not dict:
         return False
+    if before.get("done") is True:  # the last line of an answer of Ollama
+        return True
     ids = [one.get("responseId") or one.get("response_id") for one in (before, item)]
     return None not in ids and ids[0] != ids[1]
 

@@ -237,6 +237,31 @@ PROVIDERS: Final[dict[str, list[list[Any]]]] = {
             id=f"workers-{n}",
         )
     ),
+    "ollama": two(
+        lambda n: {
+            "model": "qwen3:8b",
+            "created_at": f"2026-03-02T10:00:0{n}.5Z",
+            "message": {"role": "assistant", "content": "Yes"},
+            "done": True,
+            "done_reason": "stop",
+            "total_duration": 500_000_000,
+            "prompt_eval_count": 26,
+            "eval_count": 4 + n,
+        }
+    ),
+    "dashscope": two(
+        lambda n: exchange(
+            {"model": "qwen-plus", "input": {"prompt": f"Is it {n}?"}, "parameters": {}},
+            {
+                "request_id": f"dashscope-{n}",
+                "output": {"choices": [{"finish_reason": "stop", "message": {"role": "assistant", "content": "Yes"}}]},
+                "usage": {"input_tokens": 30, "output_tokens": 9, "total_tokens": 39,
+                          "prompt_tokens_details": {"cached_tokens": 20},
+                          "output_tokens_details": {"reasoning_tokens": 5}},
+            },
+            id=f"dashscope-{n}",
+        )
+    ),
     "openai_images": two(
         lambda n: exchange(
             {"model": "gpt-image-1", "prompt": "A cat"},
