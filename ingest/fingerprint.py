@@ -12,7 +12,7 @@ from zlib import crc32
 
 import msgspec
 
-from app.core.hashing import BY_ID, call_identity, former_key, hash64
+from app.core.hashing import BY_ID, BY_RECORD, call_identity, former_key, hash64
 from app.core.money import pico
 from app.core.response_ids import plain_id
 from ingest.prints import BLOCK, HEAD, LONG_PART, Prints, encoded, signed
@@ -71,8 +71,8 @@ class Fingerprinter:
         record_id = event.source_record or event.provider_response_id or own_id(event, raw, place.file, place.line, nth)
         identity = call_identity(event.provider_response_id, place.source, record_id, event.provider, event.start_us)
         key = hash64(identity)
-        if given_id is not None:
-            former = former_key(given_id, place.source, event.source_record or given_id, identity)
+        if given_id is not None or identity.startswith(BY_RECORD):
+            former = former_key(given_id, place.source, event.source_record or given_id or record_id, identity)
             if former is not None:
                 rows.former(key, former, chunk_no, event, record_id, strong=identity.startswith(BY_ID))
         terms = self._terms_of(event)

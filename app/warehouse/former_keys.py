@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from app.core.hashing import SPAN_ID
+from app.core.hashing import EVERYWHERE
 from app.core.response_ids import PACKED, plain_id
 
 if TYPE_CHECKING:
@@ -32,11 +32,11 @@ def with_standing_keys(session: Session, arrivals: Arrivals) -> Arrivals:
     ids = pl.col("provider_response_id_standing").is_null() | (
         pl.col("provider_response_id_standing") == pl.col("provider_response_id")
     )
-    is_span = pl.col("source_record").str.contains(SPAN_ID)
+    everywhere = pl.col("source_record").str.contains(EVERYWHERE)
     record = (pl.col("source_record") == pl.col("source_record_standing")) & (
-        is_span | (pl.col("source") == pl.col("source_standing"))
+        everywhere | (pl.col("source") == pl.col("source_standing"))
     )
-    timed = (pl.col("source_record") == pl.col("provider_response_id")) & ~is_span
+    timed = pl.col("source_record").eq_missing(pl.col("provider_response_id")) & ~everywhere
     start = ~timed | pl.col("start_us").eq_missing(pl.col("start_us_standing"))
     same = both.filter(ids & (pl.col("strong") | (record & start)))
     if not same.height:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import polars as pl
 
-from app.core.hashing import SPAN_ID, hash64
+from app.core.hashing import EVERYWHERE, hash64
 from app.core.response_ids import is_strong_id
 from app.core.usage import INPUT_CLASSES, OUTPUT_CLASSES, TOKEN_CLASSES
 from app.warehouse.former_keys import with_plain_ids, with_standing_keys
@@ -190,9 +190,9 @@ def _without_collisions(requests: pl.DataFrame, standing: pl.DataFrame) -> tuple
 
 
 def _record_of(suffix: str) -> pl.Expr:
-    """What a source calls a record: with the source's name, except spans, which have one id everywhere."""
+    """What a source calls a record: with the source's name, except spans and requests that have one id everywhere."""
     record = pl.col(f"source_record{suffix}")
-    return pl.when(record.str.contains(SPAN_ID)).then(record).otherwise(pl.concat_str(f"source{suffix}", record))
+    return pl.when(record.str.contains(EVERYWHERE)).then(record).otherwise(pl.concat_str(f"source{suffix}", record))
 
 
 def _strong(ids: pl.Expr) -> pl.Expr:

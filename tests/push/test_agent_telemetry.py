@@ -10,6 +10,7 @@ from google.protobuf.json_format import ParseDict
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
+from app.core.hashing import hash64
 from app.warehouse.merge import Unpriced
 from app.warehouse.migrate import migrate
 from app.warehouse.store import Warehouse
@@ -141,3 +142,40 @@ def test_a_file_with_spans_of_claude_code_is_of_unknown_billing_and_other_progra
         ("claude-sonnet-5",), ("claude-sonnet-5",), ("gpt-5",),
     ]  # fmt: skip
     assert detect_format([of_an_app()]).name == "otlp_genai"
+
+
+SAME_CALL = {
+    "spans": (spans(**CALL),) * 2,
+    "spans of a request": (spans(**CALL, request_id=REQUEST),) * 2,
+    "events of a request": (logs(**CALL, request_id=REQUEST),) * 2,
+    "events by their place": (logs(**CALL, **{"session.id": SESSION, "event.sequence": 3}),) * 2,
+    "a span and an event": (spans(**CALL, request_id=REQUEST), logs(**CALL, request_id=REQUEST)),
+}
+
+
+@pytest.mark.parametrize("kind", SAME_CALL)
+def test_one_call_pushed_to_two_sources_is_one_row_with_both_origins(desk, kind):
+    for source, export in zip(("laptop", "office"), SAME_CALL[kind], strict=True):
+        desk.push(source, export)
+    assert desk.rows("SELECT source, tok_input, tok_cache_read, tok_output, warnings FROM requests") == [
+        ("laptop", 5, 70, 6, None)
+    ]
+    assert desk.rows("SELECT source FROM request_origins ORDER BY source") == [("laptop",), ("office",)]
+
+
+def test_a_call_under_its_sources_own_key_of_earlier_rules_is_known_when_it_comes_again(desk):
+    desk.push("laptop", logs(**CALL, request_id=REQUEST))
+    with desk.store.writing() as session:
+        for table in ("requests", "request_origins"):
+            former = hash64(b"src\0laptop\0" + REQUEST.encode())
+            session.connection.execute(f"UPDATE {table} SET request_key = ?", [former])
+    desk.push("laptop", spans(**CALL, request_id=REQUEST))
+    assert desk.rows("SELECT tok_input FROM requests") == [(5,)]
+
+
+def test_short_ids_of_requests_and_sessions_stay_apart(desk):
+    held = {"session.id": "s", "event.sequence": 3}
+    for source in ("laptop", "office"):
+        desk.push(source, logs(**CALL, request_id="req_7"))
+        desk.push(source, logs(**CALL, **held))
+    assert len(desk.rows("SELECT * FROM requests")) == 4
