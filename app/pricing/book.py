@@ -305,7 +305,7 @@ class PriceBook:
         listed = self._list_rules(match.price_provider, match.price_model)
         own = [rule for rule in self._own_rules if rule.names(match.provider, match.price_model)]
         kept = ctx_of.selectors(context)
-        for name in ("geo", "region", "deployment"):
+        for name in ("geo", "region", "deployment", "search_context"):
             value = context.get(name)
             asked = {(rule.ctx or {}).get(name) for rule in (*listed, *own)}
             named = {one for text in asked if text is not None for one in text.split("|")}

@@ -1,7 +1,8 @@
 """The price context of a request as one canonical text: what beside provider, model and time decides the rate.
 
 Selectors (batch, service tier, speed) need a price of their own, else the request is unpriced. Modifiers (geography,
-region, deployment type, reseller) matter only where a rule names them. The account and `contract` mark own terms.
+region, deployment type, reseller, size of the searched context) matter only where a rule names them. The account and
+`contract` mark own terms.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 SELECTORS: Final = ("processing", "service_tier", "speed", "route", "search_type")
-MODIFIERS: Final = ("geo", "region", "deployment", "via")
+MODIFIERS: Final = ("geo", "region", "deployment", "via", "search_context")
 TERMS: Final = ("account", "contract")
 DIMENSIONS: Final = (*SELECTORS, *MODIFIERS, *TERMS)
 
@@ -44,8 +45,8 @@ def of_request(
     """The context that a request's own fields say, standard values left out.
 
     `extra` holds `inference_geo`, `speed`, `deployment` (an Azure deployment type; other texts are names and say
-    nothing about the price), `vertex_location`, `route` and `search_type`. `charge: reported` (the response says what
-    was charged) changes no rate.
+    nothing about the price), `vertex_location`, `route`, `search_type` and `search_context`. `charge: reported` (the
+    response says what was charged) changes no rate.
     """
     given = {key: str(value) for key, value in (extra or {}).items() if value is not None}
     context: Context = {}
@@ -64,7 +65,7 @@ def of_request(
     if place not in _NO_GEO:
         context["region"] = place
     context.update(_DEPLOYMENTS.get(given.get("deployment", "").lower(), {}))
-    for name in ("route", "search_type"):
+    for name in ("route", "search_type", "search_context"):
         if given.get(name):
             context[name] = given[name].lower()
     return context

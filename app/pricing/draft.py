@@ -19,6 +19,13 @@ class Draft:
     prices: Prices = field(default_factory=dict)
     sources: list[str] = field(default_factory=list)
     status: str = "confirmed"
+    request_status: str = "confirmed"
+    """That of the fee which every request pays; the last rule that sets it decides."""
+
+    @property
+    def standing(self) -> str:
+        """`estimated` where a rate of tokens or the fee of every request is."""
+        return "estimated" if "estimated" in (self.status, self.request_status) else self.status
 
     def take(self, rule: Rule) -> None:
         if rule.source not in self.sources:
@@ -26,6 +33,8 @@ class Draft:
         tokens = not rule.prices or any(name in PRICED_CLASSES for name in rule.prices)
         if rule.status == "estimated" and tokens:  # the status of a row is that of its tokens' rates
             self.status = "estimated"
+        if "request" in rule.prices:
+            self.request_status = rule.status
 
 
 def override(draft: Draft, rule: Rule) -> None:

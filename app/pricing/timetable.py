@@ -16,6 +16,7 @@ from app.pricing import context as ctx_of
 from app.pricing.draft import Draft, add, derive, in_proportion, override, scale
 from app.pricing.rates import DAY_US, FOREVER_US, MINUTES_A_DAY, Prices
 from app.pricing.rows import Cell, Moment, Span, rate_key, tier_rows
+from app.pricing.takeover import in_order, set_aside
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -120,24 +121,46 @@ class _Table:
 
     def evaluate(self, at_us: int, weekday: int, minute: int) -> Moment | None:
         active = [rule for rule in self.rules if rule.active(at_us, weekday, minute)]
-        ours = [rule for rule in active if rule.layer == "list"]
-        own_terms = [rule for rule in active if rule.layer == "contract"]
+        draft = self._of_lists([rule for rule in active if rule.layer == "list"], at_us, minute)
+        self._terms(draft, [rule for rule in active if rule.layer == "contract"])
+        if not draft.prices:
+            return None
+        return Moment(draft.prices, tuple(draft.sources), draft.standing)
+
+    def _of_lists(self, ours: list[Rule], at_us: int, minute: int) -> Draft:
+        """What the list, our rules and imported ones say, before the user's terms."""
         draft = Draft(sources=[] if not self.standard else [self.list_source])
         draft.prices = dict(self._listed(at_us, minute))
         ours.sort(key=lambda rule: len(rule.ctx or {}))  # what speaks of more has the last word; else the file's order
-        for rule in ours:
-            if rule.op == "set" and not ctx_of.selectors(rule.ctx or {}) and (draft.prices or not rule.general):
+        stated = self._stating(ours, at_us)
+        setting = [rule for rule in ours if rule.op == "set" and not set_aside(rule, stated)]
+        for rule in setting:
+            if not ctx_of.selectors(rule.ctx or {}) and (draft.prices or not rule.general):
                 override(draft, rule)
-        if self.selectors and not self._select(draft, ours, at_us, minute):
+        if self.selectors and not self._select(draft, ours, setting, at_us, minute):
             draft.prices = {}
         for rule in ours:
             if rule.op == "derive":
                 derive(draft, rule)
         self._modify(draft, ours)
-        self._terms(draft, own_terms)
-        if not draft.prices:
-            return None
-        return Moment(draft.prices, tuple(draft.sources), draft.status)
+        book = [rule for rule in ours if not rule.taken]
+        draft.prices = in_order(draft.prices, setting, lambda: self._of_lists(book, at_us, minute).prices)
+        return draft
+
+    def _stating(self, ours: list[Rule], at_us: int) -> list[Context]:
+        """Contexts whose price of a prompt the book states by itself at a time, and not as a factor of another."""
+        stated = [variant.when for variant in self._started(at_us) if "input" in variant.prices]
+        stated += [
+            rule.ctx for rule in ours if rule.op == "set" and not rule.taken and rule.ctx and "input" in rule.prices
+        ]
+        return stated
+
+    def _started(self, at_us: int) -> list[Variant]:
+        return [
+            variant
+            for variant in self.variants
+            if (variant.start_us is None or variant.start_us <= at_us) and variant.prices and self._wanted(variant)
+        ]
 
     def _modify(self, draft: Draft, ours: list[Rule]) -> None:
         """Factors of a geography, region, deployment or reseller; what is withheld there unless a rule gave a price."""
@@ -156,19 +179,17 @@ class _Table:
                 return dated.prices
         return self.standard[0].prices if self.standard else {}
 
-    def _select(self, draft: Draft, ours: list[Rule], at_us: int, minute: int) -> bool:
+    def _select(self, draft: Draft, ours: list[Rule], setting: list[Rule], at_us: int, minute: int) -> bool:
         """Give the draft the price of its selectors; False where nothing states one."""
         if not draft.prices:
             return False
         satisfied: set[str] = set()
-        exact = [rule for rule in ours if rule.op == "set" and rule.ctx and ctx_of.selectors(rule.ctx)]
+        exact = [rule for rule in setting if rule.ctx and ctx_of.selectors(rule.ctx)]
         overrides: Prices = {}
-        for variant in self.variants:
-            started = variant.start_us is None or variant.start_us <= at_us
-            if started and variant.prices and self._wanted(variant):
-                for name, steps in variant.prices.items():
-                    overrides.setdefault(name, steps)
-                satisfied |= variant.when.keys()
+        for variant in self._started(at_us):
+            for name, steps in variant.prices.items():
+                overrides.setdefault(name, steps)
+            satisfied |= variant.when.keys()
         draft.prices = {**draft.prices, **overrides}
         for rule in exact:
             override(draft, rule)

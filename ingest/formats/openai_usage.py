@@ -62,6 +62,8 @@ def read_usage(usage: dict[str, Any], event: UsageEvent, warnings: list[str], wr
     completion = count(completion, "output", warnings)
     total = count(usage.get("total_tokens"), "total", warnings)
     event.tok_total_reported = total
+    if type(size := usage.get("search_context_size")) is str and size:  # Perplexity's fee of a request depends on it
+        event.price_context = {**(event.price_context or {}), "search_context": size.lower()}
     in_details = in_details if type(in_details) is dict else _NOTHING
     out_details = out_details if type(out_details) is dict else _NOTHING
     _read_input(usage, in_details, prompt, event, warnings, write_class)

@@ -160,3 +160,12 @@ def test_searches_behind_litellm_carry_the_providers_fee(one, model, usage, sear
     for record in (row, payload):
         event = one(record)
         assert (event.units, event.tok_input, event.tok_output) == ({"web_search": searches}, 100, 40)
+
+
+def test_size_of_the_search_that_perplexity_says_stands_in_the_price_context(one):
+    usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
+    contexts = [
+        one(answer("sonar", {**usage, **said})).price_context
+        for said in ({"search_context_size": "High"}, {"search_context_size": None}, {"search_context_size": 7}, {})
+    ]
+    assert contexts == [{"search_context": "high"}, None, None, None]

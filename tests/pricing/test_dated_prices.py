@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from app.warehouse.quoting import quote
+from tests.pricing.moments import us
 
 if TYPE_CHECKING:
     from app.pricing.book import PriceBook
@@ -120,3 +121,29 @@ def test_request_to_perplexity_costs_the_fee_of_the_smallest_search_context(book
         book, [{"provider": "perplexity", "model": "sonar", "timestamp": NOW, "usage": {"in_text": 1000}}]
     )
     assert Decimal(str(quoted.usd)) == Decimal("0.001") + Decimal("0.005")
+
+
+@pytest.mark.parametrize(
+    ("model", "fees"),
+    [
+        ("sonar", ("0.005", "0.008", "0.012")),
+        ("sonar-pro", ("0.006", "0.010", "0.014")),
+        ("sonar-reasoning", ("0.005", "0.008", "0.012")),
+        ("sonar-reasoning-pro", ("0.006", "0.010", "0.014")),
+    ],
+)
+def test_request_to_perplexity_costs_the_fee_of_its_search_context_and_an_estimate_where_none_is_known(
+    book: PriceBook, model: str, fees: tuple[str, ...]
+) -> None:
+    def row(ctx: str, at: str = NOW) -> tuple[Decimal, str]:
+        found = book.rate("perplexity", model, at_us=us(at), ctx=ctx)
+        assert found is not None
+        fee = found.rates["r_request"]
+        assert fee is not None
+        return fee / 10**12, found.status
+
+    sized = [row(f"search_context={size}") for size in ("low", "medium", "high")]
+    assert sized == [(Decimal(fee), "confirmed") for fee in fees]
+    unsaid = (Decimal(fees[0]), "estimated")
+    assert row("") == row("search_context=unheard-of") == unsaid
+    assert row("search_context=high", "2025-04-17T23:59:59+00:00") == unsaid
