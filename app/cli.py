@@ -149,6 +149,7 @@ def analyze(
     else:
         width = shutil.get_terminal_size((100, 24)).columns
         click.echo(terminal.render(document, width=width, colour=sys.stdout.isatty()), nl=False)
+    _say_left_out(paths, exclude)
 
 
 @main.command()
@@ -175,6 +176,7 @@ def inspect(
         paths, settings_of(prices=prices), exclude=exclude, format_name=format_name, column_map=_column_map(column_map)
     )
     print_lines((json.dumps(line, ensure_ascii=False) for line in lines) if as_json else tables.inspection(lines))
+    _say_left_out(paths, exclude)
 
 
 @main.command()
@@ -229,6 +231,7 @@ def ingest(
         progress=_progress(as_json),
     )
     click.echo(json.dumps(summary) if as_json else tables.summary(summary))
+    _say_left_out(paths, exclude)
     if summary.get("rejected") and summary["rejected"] == summary["read"]:
         sys.exit(1)
 
@@ -249,6 +252,7 @@ def reconcile(paths: tuple[str, ...], period: str, exclude: tuple[str, ...], pri
 
     document = reconciling.command(paths, settings_of(prices=prices), period=period, exclude=exclude)
     click.echo(json.dumps(document, ensure_ascii=False) if as_json else reconciliation.text(document))
+    _say_left_out(paths, exclude)
 
 
 @main.command()
@@ -358,6 +362,15 @@ def _progress(quiet: bool) -> Callable[[Progress], None] | None:
         )
 
     return report
+
+
+def _say_left_out(paths: tuple[str, ...], exclude: tuple[str, ...]) -> None:
+    """A log that is passed over because of its name must not look like a log that was read."""
+    from ingest.connectors.files import left_out
+
+    said = left_out(paths, exclude)
+    if said is not None:
+        click.echo(said, err=True)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from typing import IO, TYPE_CHECKING, Any, Final, Literal, cast
 
 from app.core.errors import InputError
 from ingest import archives
+from ingest.connectors.files import unrotated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -165,7 +166,7 @@ def _json_layout(first: bytes, ended: bool, rest: bytes, path: Path) -> Layout:
     if first.endswith((b"{", b"[", b",")):
         return "document"
     later = any(line.lstrip().startswith(b"{") and _decodes(line.strip()) for line in rest.split(b"\n", 4)[:3])
-    return "lines" if later or path.name.lower().removesuffix(".gz").endswith(_LINE_SUFFIXES) else "document"
+    return "lines" if later or unrotated(path.name).endswith(_LINE_SUFFIXES) else "document"
 
 
 def _decodes(text: bytes) -> bool:
@@ -184,5 +185,5 @@ def delimiter(header: bytes) -> str:
 def _is_header(line: bytes, path: Path) -> bool:
     mark = delimiter(line).encode()
     if line.count(mark) == 0:
-        return path.name.lower().removesuffix(".gz").endswith((".csv", ".tsv"))
+        return unrotated(path.name).endswith((".csv", ".tsv"))
     return all(re.fullmatch(rb'\s*"?[A-Za-z_][\w .()/%:-]{0,80}"?\s*', cell) for cell in line.split(mark))

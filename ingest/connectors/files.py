@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import re
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -19,6 +20,11 @@ LOG_SUFFIXES: Final = (
     ".zip",  # an archive of logs
 )
 _PACKED: Final = (".gz", ".zst", ".zstd")
+# What log rotation puts behind a name: a number, a day (and hour) with or without dashes, "old".
+_ROTATED: Final = re.compile(
+    r"[._-](?:\d{1,4}|\d{4}-?\d{2}-?\d{2}(?:[t_-]?\d{2}(?:[:.-]?\d{2}){0,2})?z?|old)", re.ASCII
+)
+_SHOWN_SUFFIXES: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +52,9 @@ def reached(name: str) -> Path:
 def find(paths: Sequence[str | Path | Found], exclude: Iterable[str] = ()) -> list[Found]:
     """The log files under the paths, each once, in a stable order; a `Found` stands for itself.
 
-    A folder gives its files with the suffix of a log; hidden ones are left out. A file or a glob that is named is read
-    whatever its suffix. A pattern of `exclude` with a slash is matched against the path inside the given folder, one
-    without against the name alone; `**` crosses folders.
+    A folder gives its files with the suffix of a log, rotated ones too; hidden ones are left out. A file or a glob that
+    is named is read whatever its suffix. A pattern of `exclude` with a slash is matched against the path inside the
+    given folder, one without against the name alone; `**` crosses folders.
 
     Raises:
         UsageError: no path was given.
@@ -138,11 +144,53 @@ def _unreadable(place: object, why: str | None) -> str:
 
 
 def is_log(name: str) -> bool:
-    """True for names that end as logs do."""
-    lower = name.lower()
+    """True for names that end as logs do, before what packing and rotation put behind: app.log, app.jsonl.2.gz."""
+    return unrotated(name).endswith(LOG_SUFFIXES)
+
+
+def unrotated(name: str) -> str:
+    """A name in lower case without the marks of packing and rotation, by whose end a layout may be told."""
+    bare = _unpacked(name.lower())
+    marks = [found.start() for found in _ROTATED.finditer(bare) if _ROTATED.fullmatch(bare, found.start())]
+    for start in marks:
+        # An archive of logs is never continued by rotation.
+        if bare[:start].endswith(LOG_SUFFIXES) and not bare[:start].endswith(".zip"):
+            return bare[:start]
+        if _unpacked(bare[:start]) != bare[:start]:
+            return unrotated(bare[:start])
+    return bare
+
+
+def _unpacked(name: str) -> str:
     for packed in _PACKED:
-        lower = lower.removesuffix(packed)
-    return lower.endswith(LOG_SUFFIXES)
+        name = name.removesuffix(packed)
+    return name
+
+
+def left_out(paths: Iterable[str], exclude: Iterable[str] = ()) -> str | None:
+    """A sentence about the files in these folders that are not read because their names are no log's, or None."""
+    patterns = [_compiled(pattern) for pattern in exclude]
+    kinds: Counter[str] = Counter()
+    example = ""
+    for folder in (Path(path).expanduser() for path in paths):
+        for root, folders, names in os.walk(folder):
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            for name in sorted(names):
+                inside = Path(root, name).relative_to(folder).as_posix()
+                if name.startswith(".") or is_log(name) or _excluded(inside, patterns):
+                    continue
+                kinds["".join(Path(name).suffixes[-2:]) if _unpacked(name) != name else Path(name).suffix] += 1
+                example = example or written(Path(root, name))
+    if not kinds:
+        return None
+    ends = [f"{count:,} {end or 'without an ending'}" for end, count in kinds.most_common(_SHOWN_SUFFIXES)]
+    more = ", ..." if len(kinds) > _SHOWN_SUFFIXES else ""
+    whole = sum(kinds.values())
+    return (
+        f"{whole:,} {'file was' if whole == 1 else 'files were'} not read, because the name is no log's "
+        f"({', '.join(ends)}{more}), such as {example}. "
+        "A file that is named, itself or by a glob, is read whatever its name."
+    )
 
 
 def _excluded(inside: str, patterns: list[tuple[bool, re.Pattern[str]]]) -> bool:
