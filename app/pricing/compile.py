@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from app.pricing.rates import RateRow
 
-REVISION: Final = 4
+REVISION: Final = 5
 """Raised when this code compiles the same inputs into other rates, or resolves names in another way."""
 
 KEPT_BOOKS: Final = 8
@@ -73,7 +73,9 @@ def fresh_sources(
     """
     parts = [pricefile.parse(name, content, "list") for name, content in pricefile.bundled()[0 if history else 1 :]]
     if imported is not None:
-        parts.append(pricefile.parse(imported.name, pricefile.read_file(imported), "list"))
+        given = pricefile.parse(imported.name, pricefile.read_file(imported), "list")
+        taken = [msgspec.structs.replace(rule, taken=True) for rule in given.rules]
+        parts.append(msgspec.structs.replace(given, rules=taken))
     return Sources(version="", price_list=listprices.read(), overlay=rules.merged(parts), own=own, fees=[*fees])
 
 

@@ -54,7 +54,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     or `*`); a `derive` prices classes without a price as a factor of class `of`; a `backdate` carries a context's
     later price back in proportion to the standard one; an `add` puts a fee on top; a `withhold` says that no price is
     known in its context unless another rule of that same context gives one. `minutes` are windows of the UTC
-    day, `skip_days` are UTC days on which the rule rests.
+    day, `skip_days` are UTC days on which the rule rests. `taken` says that it was imported from a table of others.
     """
 
     layer: Layer
@@ -75,6 +75,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     source: str = ""
     status: str = "confirmed"
     where: str = ""
+    taken: bool = False
 
     @property
     def general(self) -> bool:
