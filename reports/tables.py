@@ -86,11 +86,14 @@ def quotes(lines: Sequence[Quote]) -> Iterator[str]:
         least = "" if quote.at_least_usd is None else f"${quote.at_least_usd} + "
         usd = f"{least}unpriced" if quote.usd is None else f"${quote.usd}"
         rows = _clean(", ".join(quote.price_rows))
-        yield f"{_clean(quote.id):<24}{usd:>18}  {quote.state:<10}  {rows}{_said(quote.warning)}"
+        yield f"{_clean(quote.id):<24}{usd:>18}  {quote.state:<10}  {rows}{_said(quote)}"
 
 
-def _said(warning: str | None) -> str:
-    return "" if warning is None else f"  ({_clean(warning)})"
+def _said(quote: Quote) -> str:
+    if quote.warning is None:
+        return ""
+    lacks = "" if quote.missing is None else f": the line has no field {quote.missing!r}"
+    return f"  ({_clean(quote.warning)}{lacks})"
 
 
 def summary(counts: Mapping[str, Any]) -> str:

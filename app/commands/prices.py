@@ -34,9 +34,25 @@ def show(model: str, prices: str | None, as_json: bool) -> None:
 @prices_option
 @json_option
 def quote(file: str, prices: str | None, as_json: bool) -> None:
-    """Price the lines of FILE (JSONL of model, time, usage, context) from the price book.
+    """Price the lines of FILE (JSONL) from the price book.
 
-    One line each: id, usd or null, the price rows used, the state.
+    One line of FILE, of which only model, timestamp and usage are needed:
+
+    \b
+    {"id": "a", "provider": "openai", "model": "gpt-4o", "timestamp":
+     "2026-01-31T16:00:00Z", "usage": {"in_text": 1000, "cache_read": 500,
+     "out": 200}, "context": {"batch": true}, "account": "acme"}
+
+    \b
+    usage    disjoint tokens: in_text (or input), in_audio, in_image,
+             cache_read, cache_read_audio, cache_w5m, cache_w30m, cache_w1h,
+             cache_w12h, out (reasoning included), output (without it),
+             reasoning, out_audio, out_image; also web_searches, images,
+             pages, seconds and any other fee of a price row
+    context  batch, service_tier, region, inference_geo, speed, deployment,
+             vertex_location, base_model, route, search_type, search_context
+
+    Answered line by line: id, usd or null, the price rows used, the state and why there is no price.
     """
     from app.main import offline
     from reports import tables

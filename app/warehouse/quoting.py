@@ -71,7 +71,8 @@ _SCHEMA: Final[dict[str, Any]] = {
 class Quote:
     """The price of one line: exact USD text, None unless all of it has a price; `state` as `cost_state` of a request.
 
-    `at_least_usd` is what the priced classes of a partly priced line cost: never the price of the line.
+    `at_least_usd` is what the priced classes of a partly priced line cost: never the price of the line. `missing` names
+    the field for want of which a line has no price.
     """
 
     id: str
@@ -80,6 +81,7 @@ class Quote:
     state: str
     warning: str | None = None
     at_least_usd: str | None = None
+    missing: str | None = None
 
 
 def read_lines(path: Path) -> list[dict[str, Any]]:
@@ -151,6 +153,7 @@ def quote(book: Book, lines: Sequence[Mapping[str, Any]]) -> list[Quote]:
             state=row["cost_state"],
             warning="unpriced_class" if row["cost_state"] == "partly" else row["price_warning"],
             at_least_usd=usd_text(row["cost_pusd"]) if row["cost_state"] == "partly" else None,
+            missing="timestamp" if row["price_warning"] == "no_time" else None,
         )
         for row in priced.iter_rows(named=True)
     ]

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from halve_command import inside
 
+from app.warehouse.quoting import _CONTEXT, _UNITS, _USAGE
+
 CASES = Path(os.environ.get("HALVE_DATA", "/nonexistent")).parent / "cases" / "cases.jsonl"
 TABLE: dict[str, Any] = {
     "sample_spec": {},
@@ -119,3 +121,23 @@ def test_case_of_custom_prices_in_scientific_notation(tmp_path: Path) -> None:
     assert {name: Decimal(standard[name]) for name in standard if name in rates} == {
         name: Decimal(rate) for name, rate in rates.items() if name in standard
     }
+
+
+def test_example_line_of_help_and_docs_is_priced_and_a_line_without_timestamp_says_so(tmp_path: Path) -> None:
+    data, file = tmp_path / "data", tmp_path / "lines.jsonl"
+    shown = inside(data, "prices", "quote", "--help").out
+    example = shown[shown.index("{") : shown.rindex("}") + 1]
+    line = json.loads(example)
+    docs = Path(__file__).parents[2].joinpath("docs/prices.md").read_text(encoding="utf-8")
+    assert json.dumps(line) in docs
+    named = (*_USAGE, *_UNITS, *_CONTEXT)
+    for text in (shown, docs[docs.index("## What given usage would cost") :]):
+        assert [key for key in named if not key.startswith("tok_") and key not in text] == []
+    late = {**line, "id": "late", "time": line["timestamp"]}
+    del late["timestamp"]
+    file.write_text(f"{json.dumps(line)}\n{json.dumps(late)}\n", encoding="utf-8")
+    priced, unpriced = inside(data, "prices", "quote", str(file), "--json").lines
+    # a million tokens in batch: 1.25 in, 1.25 cached, 5 out
+    assert (priced["usd"], priced["missing"]) == ("0.002875", None)
+    assert (unpriced["usd"], unpriced["warning"], unpriced["missing"]) == (None, "no_time", "timestamp")
+    assert "(no_time: the line has no field 'timestamp')" in inside(data, "prices", "quote", str(file)).out
