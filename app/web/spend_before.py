@@ -91,6 +91,7 @@ def moved_table(context: Context, before: Period) -> Table:
         total=_move_row(cells.text("Total"), found.total),
         frame_note=f"The {len(shown)} largest changes of {len(found.rows)}." if left > 0 else "",
         empty="Nothing moved.",
+        stacked=True,
     )
 
 

@@ -50,14 +50,14 @@ def day_table(context: Context, series: Series) -> Table:
             day.date.isoformat(), show.day(day.date, year=several_years), note="unfinished" if unfinished else ""
         )
         amounts = [cells.money(group.values[place]) for group in series.groups]
-        rows.append((shown, *amounts, cells.money(series.totals[place])))
+        rows.append((shown, cells.money(series.totals[place]), *amounts))
     return Table(
         "daily",
         f"Spend a day by {DIMENSION_LABELS[series.dimension].lower()}",
         (
             Column("day", "Day", width="tight"),
-            *(Column(f"cost_usd: {name}", name, "number") for name in names),
             Column("total_usd", "Total", "number"),
+            *(Column(f"cost_usd: {name}", name, "number") for name in names),
         ),
         tuple(rows),
     )

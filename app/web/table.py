@@ -24,6 +24,7 @@ class Column:
 
     A `twin_only` column is for machines (an identifier that a page carries in a link). In one of the width `label` the
     notes stand below the values, in one of the width `dates` too; one of the width `address` breaks long words.
+    One that `leads` stands before the others on a card of a phone.
     """
 
     key: str
@@ -33,6 +34,7 @@ class Column:
     width: Literal["", "tight", "mid", "wide", "label", "address", "dates"] = ""
     twin_only: bool = False
     sort: str = ""
+    leads: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,9 +44,11 @@ CUT = """() => [...document.querySelectorAll('.scroll')].filter(box => box.scrol
 
 # How far the name of a row moves when the table beside it is pushed aside.
 MOVED = """() => {
-  const box = document.querySelector('.table-panel .scroll'), name = box.querySelector('tbody td');
+  const all = [...document.querySelectorAll('details.figures')];
+  all.forEach(item => { item.open = true; });
+  const box = all[0].querySelector('.scroll'), name = box.querySelector('tbody td');
   const before = name.getBoundingClientRect().left;
-  box.scrollLeft = 200;
+  box.scrollLeft = 40;
   return [box.scrollLeft, Math.round(before - name.getBoundingClientRect().left)];
 }"""
 
@@ -70,7 +72,7 @@ def test_fields_of_a_form_have_one_height_one_line_and_one_ink(windows: Callable
     assert len({tuple(item) for item in found}) == 1
 
 
-@pytest.mark.parametrize("path", ["/jobs", "/savings", "/sources", "/costs"])
+@pytest.mark.parametrize("path", ["/", "/requests", "/jobs", "/savings", "/sources", "/costs"])
 def test_values_of_a_card_stand_beside_their_labels_and_leave_no_gap(visit: Callable, path: str) -> None:
     page = visit("phone").open(path)
     assert page.evaluate(BELOW) == []
@@ -82,7 +84,7 @@ def test_a_table_is_as_wide_as_its_panel(visit: Callable, path: str) -> None:
     assert visit().open(path).evaluate(CUT) == []
 
 
-@pytest.mark.parametrize("path", ["/jobs", "/savings", "/sources", "/costs", "/reports"])
+@pytest.mark.parametrize("path", ["/requests", "/jobs", "/savings", "/sources", "/costs", "/reports"])
 def test_a_phone_shows_cards_whole_and_every_page_of_the_navigation(visit: Callable, path: str) -> None:
     page = visit("phone").open(path)
     assert page.evaluate(CUT) == []
@@ -91,7 +93,29 @@ def test_a_phone_shows_cards_whole_and_every_page_of_the_navigation(visit: Calla
     )
 
 
-@pytest.mark.parametrize("path", ["/", "/requests"])
-def test_names_stand_still_beside_a_wide_table_on_a_phone(visit: Callable, path: str) -> None:
-    pushed, moved = visit("phone").open(path).evaluate(MOVED)
-    assert (pushed, moved) == (200, 0)
+def test_names_stand_still_beside_a_wide_table_on_a_phone(visit: Callable) -> None:
+    pushed, moved = visit("phone").open("/").evaluate(MOVED)
+    assert (pushed, moved) == (40, 0)
+
+
+# The labels of the first rows' values that stand inside the screen.
+SEEN = """() => [...document.querySelectorAll('main tbody tr:first-child td')]
+  .filter(cell => cell.getBoundingClientRect().right <= innerWidth && cell.getBoundingClientRect().height > 0)
+  .map(cell => cell.dataset.label)"""
+
+
+def test_a_card_of_a_request_begins_with_its_cost_and_model_and_can_be_sorted(visit: Callable) -> None:
+    page = visit("phone").open("/requests")
+    tops = page.evaluate(
+        "() => Object.fromEntries([...document.querySelectorAll('tbody tr:first-child td')]"
+        ".map(cell => [cell.dataset.label, cell.getBoundingClientRect().top]))"
+    )
+    assert tops["Request"] < tops["Cost"] < tops["Model"] < min(tops["Start"], tops["Feature"], tops["Status"])
+    page.get_by_role("link", name="Duration").click()
+    page.wait_for_url("**sort=-duration**")
+
+
+def test_totals_of_spend_are_seen_on_a_phone_without_a_push(visit: Callable) -> None:
+    page = visit("phone").open("/")
+    page.evaluate("() => document.querySelectorAll('details.figures').forEach(item => { item.open = true; })")
+    assert {"Cost", "Share", "Per request", "Total"} <= set(page.evaluate(SEEN))

@@ -227,6 +227,7 @@ def _by_table(context: Context, ranking: Ranking, series: Series, unit: str) -> 
         tuple(rows),
         total=_figures_row(cells.text("Total"), ranking.total, ranking.total, unit, context),
         frame_note=note,
+        stacked=True,
     )
 
 
