@@ -15,6 +15,7 @@ from starlette.testclient import TestClient
 from app.analysis import bills
 from app.cli import main
 from app.warehouse.priced import Pricer
+from app.web.commands import Progress
 from app.web.server import create_app
 from ingest.pipeline import ingest_paths
 from reports import reconciliation
@@ -212,3 +213,23 @@ def test_twins_hold_every_difference_where_the_page_shows_the_largest(tmp_path: 
     named = [row for row in found["rows"] if (row["model"] or "").startswith("made-model-")]
     assert sum(Decimal(row["amount_usd"]) for row in named) == sum(range(1, 31))
     assert f"The 25 largest of {len(found['rows'])}; CSV and JSON have all of them." in shown
+
+
+@pytest.mark.parametrize("others", [False, True])
+def test_while_logs_are_taken_in_the_page_does_not_say_that_there_is_no_bill(tmp_path: Path, others: bool) -> None:
+    made = company(no_access_control=True, demo=True)
+    if others:
+        path = tmp_path / "costs.jsonl"
+        path.write_text(json.dumps(costs(("gpt-5, input", 12.5))), encoding="utf-8")
+        ingest_paths([path], warehouse=made.deps.warehouse, pricer=Pricer(BOOK), data_dir=tmp_path / "data")
+        with made.deps.warehouse.writing() as session:
+            bills.settle(session, BOOK)
+    with TestClient(create_app(made.deps), base_url="http://127.0.0.1") as reader:
+        idle = reader.get("/reconciliation?period=2026-01").text
+        made.deeds.progress = Progress("reading logs", "taking new logs in")
+        busy = reader.get("/reconciliation?period=2026-01").text
+    assert ("No bill of this period" if others else "No bill was read yet") in idle
+    assert "it appears here by itself" in busy
+    assert "so far" in busy
+    assert ("Show all time" in busy) == others
+    assert "No bill was read yet" not in busy

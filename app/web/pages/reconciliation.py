@@ -94,13 +94,17 @@ def build(context: Context) -> Content:
 
 
 def _no_bill(context: Context) -> Empty:
-    if context.session.rows("billed.any")[0][0]:
-        everything = views.View(views.period("all", context.view.period.zone, context.now_us))
+    others = bool(context.session.rows("billed.any")[0][0])
+    everything = views.View(views.period("all", context.view.period.zone, context.now_us))
+    all_time = (Link("Show all time", context.url(PATH, everything)),) if others else ()
+    if context.deps.commands.status().busy:
         return Empty(
-            "No bill of this period",
-            "The store holds bills of other days.",
-            (Link("Show all time", context.url(PATH, everything)),),
+            "No bill of this period so far" if others else "No bill so far",
+            "Halve is taking in what came last. If a bill of these days is among it, it appears here by itself.",
+            all_time,
         )
+    if others:
+        return Empty("No bill of this period", "The store holds bills of other days.", all_time)
     return Empty(
         "No bill was read yet",
         "With the provider's bill Halve shows that its total is right, and names every dollar that is not in the logs. "
