@@ -118,12 +118,13 @@ class OtherServices:
 class AnalysisDocument:
     """See the module; `plan` and `levers_data` are those of app.plan, empty where no plan was made.
 
+    `basis` is None where the window holds neither a request nor what a bill says of models.
     `rejected_examples` say "file:line: reason" of the first few rejected records.
     """
 
     window: Span
     currency: str
-    basis: str
+    basis: str | None
     price_book: str | None
     coverage: Share
     requests: int
@@ -154,7 +155,7 @@ def build(
     """
     total = spend.totals(session, view)
     cover = covered.coverage(session, view)
-    basis = covered.basis(session, view)
+    basis = covered.known_basis(session, view)
     return AnalysisDocument(
         window=_span(session, view, cover.undated),
         currency="USD",

@@ -99,7 +99,8 @@ def _head(console: Console, made: AnalysisDocument) -> None:
     console.print(Text(f"Halve  {when}", style="bold"))
     meaning = {"paid": "paid", "mixed": f"of it {money(made.paid_usd)} paid, the rest list-price value"}
     comma = "," if made.basis == "mixed" else ""
-    parts = [f"{money(made.cost_usd)}{comma} {meaning.get(made.basis, made.basis)}", f"{count(made.requests)} requests"]
+    known = f"{money(made.cost_usd)}{comma} {meaning.get(made.basis, made.basis)}" if made.basis else ""
+    parts = [known or "no costs of models", f"{count(made.requests)} requests"]
     if made.coverage.priced_share is not None:
         parts.append(f"{_share(made.coverage.priced_share)} of tokens priced")
     if made.coverage.untagged_share:

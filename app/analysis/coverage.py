@@ -162,10 +162,17 @@ def complete_to(sources: tuple[SourceFreshness, ...]) -> int | None:
 def basis(session: Session, view: View) -> str:
     """What the dollars of a view mean: "paid", "list-price value", or "mixed" where sources differ.
 
-    Only sources billed by a provider's API are paid. Without any request it is "paid": nothing contradicts it.
+    Only sources billed by a provider's API are paid. Where the view holds nothing it is "paid": nothing contradicts it.
     """
+    return known_basis(session, view) or "paid"
+
+
+def known_basis(session: Session, view: View) -> str | None:
+    """The same; None where the view holds neither a request nor a model's usage or cost on a bill."""
     scope = spend_scope(session, view, "source")
     kinds = {str(row[0]) for row in session.rows("spend.billing", {"facts": scope.relation}, **scope.range)}
-    if kinds <= {"api"}:
+    if not kinds:
+        return None
+    if kinds == {"api"}:
         return "paid"
     return "mixed" if "api" in kinds else "list-price value"

@@ -156,7 +156,11 @@ def test_an_empty_log_is_a_document_too() -> None:
     assert plain["requests"] == 0
     assert plain["window"]["from"] is None
     assert plain["coverage"]["priced_share"] is None
-    assert "no requests" in render(made([]))
+    assert (plain["basis"], plain["cost_usd"], plain["paid_usd"]) == (None, None, None)
+    text = render(made([]))
+    assert "no requests" in text
+    assert "no costs of models · 0 requests" in text
+    assert "paid" not in text
 
 
 @pytest.mark.parametrize("width", [80, 120])

@@ -56,6 +56,7 @@ def test_services_that_are_no_models_are_named_and_in_no_sum(tmp_path: Path, log
     document = inside(tmp_path / "home", "analyze", "--json", *paths).json
     assert document["other_services"] == [{"provider": "aws", "cost_usd": "12.5"}]
     assert document["requests"] == (5 if logged else 0)
+    assert document["basis"] == ("paid" if logged else None), "nothing of a model was paid"
     assert document["cost_usd"] is None or float(document["cost_usd"]) < 1
     assert "Kept apart: a bill of $12.50 for services that are no models (aws $12.50)." in " ".join(
         inside(tmp_path / "home", "analyze", *paths).out.split()
