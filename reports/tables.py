@@ -110,17 +110,35 @@ def summary(counts: Mapping[str, Any]) -> str:
 
 
 def sources(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Configured sources with their state."""
-    if not rows:
-        return "No source is configured. `halve sources kinds` lists what there is, `halve sources add KIND` adds one."
+    """Configured sources with their state, then those that were pushed or read (without a state)."""
+    pulled = [row for row in rows if row["state"] is not None]
+    came = [row for row in rows if row["state"] is None]
+    if not pulled:
+        none = "No source is configured. `halve sources kinds` lists what there is, `halve sources add KIND` adds one."
+        return "\n".join([none, *_came(came)])
     head = f"{'name':<20}{'kind':<20}{'state':<9}{'records':>10}  {'fresh until':<22}{'complete until':<22}last run"
     lines = [
         f"{_clean(row['name']):<20}{row['kind']:<20}{row['state']:<9}{row['records']:>10,}  "
         f"{_moment(row['fresh_us']):<22}{_moment(row['complete_us']):<22}{_moment(row['last_run_us'])}"
         + (f"\n    {_clean(row['error'])}" if row["error"] else "")
+        for row in pulled
+    ]
+    return "\n".join([head, *lines, *_came(came)])
+
+
+def _came(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    if not rows:
+        return []
+    lines = [
+        f"{_clean(row['name']):<20}{row['kind']:<20}{row['records']:>10,}  {_moment(row['last_run_us'])}"
         for row in rows
     ]
-    return "\n".join([head, *lines])
+    return [
+        "",
+        "Pushed or read; nothing is pulled for these:",
+        f"{'name':<20}{'kind':<20}{'requests':>10}  last seen",
+        *lines,
+    ]
 
 
 def source_kinds(kinds: Sequence[Mapping[str, Any]]) -> str:

@@ -81,11 +81,11 @@ def remove(name: str) -> None:
 @sources.command("list")
 @json_option
 def list_(as_json: bool) -> None:
-    """List the sources with their state, how fresh and complete they are, and the last error."""
-    from app.main import store
+    """List the sources: those that are pulled with their state, and what was pushed or read with its requests."""
+    from app.main import source_list
     from reports import tables
 
-    rows = store.list_sources(settings_of())
+    rows = source_list.command_list(settings_of())
     click.echo(json.dumps(rows) if as_json else tables.sources(rows))
 
 
@@ -107,7 +107,9 @@ def primary(name: str) -> None:
     from app.main import overlaps
 
     others = overlaps.command_primary(settings_of(), name)
-    click.echo(f"{name} counts. Calls that {', '.join(others)} tells of too are in no sum a second time.")
+    *first, last = others
+    tellers = f"{', '.join(first)} and {last} tell" if first else f"{last} tells"
+    click.echo(f"{name} counts. Calls that {tellers} of too are in no sum a second time.")
 
 
 @sources.command("separate")

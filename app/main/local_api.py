@@ -9,7 +9,7 @@ from fastapi import FastAPI, Form
 from fastapi.responses import JSONResponse, Response
 
 from app.core.errors import HalveError, NotFoundError
-from app.main import budgets, overlaps, reconciling, report_commands, rereading
+from app.main import budgets, overlaps, reconciling, report_commands, rereading, source_list
 from app.main.ledger_api import add_ledger_routes
 from app.main.refresh import now_us, set_billing
 from app.main.service_calls import STATUS_OF
@@ -72,6 +72,10 @@ def create_local_api(runtime: Runtime, settings: Settings, *, made: bool = False
 
 
 def _add_source_routes(api: FastAPI, runtime: Runtime, settings: Settings) -> None:
+    @api.get("/sources/arrived")
+    def arrived_sources() -> list[dict[str, Any]]:
+        return source_list.arrived(runtime)
+
     @api.post("/sources/primary")
     def primary_source(name: str = Form()) -> dict[str, list[str]]:
         return {"others": overlaps.primary(runtime, name)}

@@ -74,6 +74,26 @@ def test_logs_of_two_tools_about_the_same_calls_count_once_and_a_command_names_t
     assert count(settings) == 2 * CALLS - 10
 
 
+def test_all_sources_that_tell_of_the_calls_of_the_one_that_counts_are_named(
+    settings: Settings, tmp_path: Path
+) -> None:
+    path = own_log("app", tmp_path, late_s=2, first=10)
+    assert CliRunner().invoke(main, ["ingest", path, "--source", "app"]).exit_code == 0
+    run = CliRunner().invoke(main, ["sources", "primary", "gateway"])
+    assert run.output == "gateway counts. Calls that app and traces tell of too are in no sum a second time.\n"
+
+
+def test_sources_that_nobody_configured_are_listed_by_the_names_that_commands_take(settings: Settings) -> None:
+    rows = json.loads(CliRunner().invoke(main, ["sources", "list", "--json"]).output)
+    assert [(row["name"], row["kind"]) for row in rows] == [("gateway", "read"), ("traces", "read")]
+    assert sum(row["records"] for row in rows) == 2 * CALLS - 10
+    assert all(row["last_run_us"] for row in rows)
+    text = CliRunner().invoke(main, ["sources", "list"]).output
+    assert [line.split()[:2] for line in text.splitlines()[-2:]] == [["gateway", "read"], ["traces", "read"]]
+    for row in rows:
+        assert CliRunner().invoke(main, ["sources", "billing", row["name"], "api"]).exit_code == 0
+
+
 def test_a_name_that_shares_no_calls_is_refused_in_words(settings: Settings) -> None:
     run = CliRunner().invoke(main, ["sources", "primary", "nobody"])
     assert run.exit_code == 1
