@@ -23,6 +23,9 @@ from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
+from app.main.source_list import command_list
+from app.settings import Settings
+
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 
 from bench_push import Service
@@ -299,6 +302,15 @@ def test_the_sources_page_says_what_is_pushed_and_how_fresh_it_is(running: Runni
     assert mine[0]["last_came"].startswith("20")
     page = httpx2.get(f"{running.url}/sources", headers=headers, timeout=60).text
     assert "What is pushed" in page
+
+
+def test_the_running_service_lists_a_source_that_is_pushed(running: Running) -> None:
+    assert running.post("/v1/traces", protobuf(export(span(9, feature="listed"))), PROTOBUF).status_code == 200
+    stored = stored_spans(running, "listed")
+    (mine,) = [row for row in command_list(Settings(data_dir=running.data)) if row["name"] == "bench"]
+    assert (mine["kind"], mine["state"]) == ("pushed", None)
+    assert mine["records"] >= len(stored) > 0
+    assert mine["last_run_us"] > 0
 
 
 @pytest.mark.parametrize("path", ["/v1/traces", "/v1/logs", "/v1/metrics", "/v1/ingest"])
