@@ -119,3 +119,31 @@ def test_totals_of_spend_are_seen_on_a_phone_without_a_push(visit: Callable) -> 
     page = visit("phone").open("/")
     page.evaluate("() => document.querySelectorAll('details.figures').forEach(item => { item.open = true; })")
     assert {"Cost", "Share", "Per request", "Total"} <= set(page.evaluate(SEEN))
+
+
+STATUS = """() => {
+  const line = document.querySelector('.status-line'), title = document.querySelector('h1');
+  return [line.getBoundingClientRect().height, line.innerText, title.getBoundingClientRect().top];
+}"""
+
+
+def test_the_state_of_the_data_is_folded_on_a_phone_and_whole_on_a_desk(visit: Callable) -> None:
+    phone = visit("phone").open("/savings")
+    folded, said, top = phone.evaluate(STATUS)
+    assert "Complete to" in said
+    assert "Zone" not in said
+    assert (folded < 70, top < 240) == (True, True)
+    phone.get_by_text("More about the data").click()
+    assert "Zone" in phone.evaluate(STATUS)[1]
+    desk = visit().open("/savings").evaluate(STATUS)[1]
+    assert "Zone" in desk
+    assert "More" not in desk
+
+
+def test_a_new_analysis_is_asked_for_above_the_findings(visit: Callable) -> None:
+    page = visit("phone").open("/savings")
+    deed = page.get_by_role("button", name="Analyse again").bounding_box()
+    findings = page.locator(".table-panel").first.bounding_box()
+    assert deed is not None
+    assert findings is not None
+    assert deed["y"] < min(findings["y"], 1000)
