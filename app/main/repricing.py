@@ -157,6 +157,9 @@ def applied(
     with runtime.warehouse.writing() as session:
         ledger.end(session, version.version, "whole", now_us())
     done = one_version(runtime, version.version)
+    with runtime.warehouse.session() as session:
+        if ledger.one(session, version.version).ending == "left":
+            raise ConflictError(_GIVEN_UP.format(version=version.version))
     if done["changed"]:
         # The plan is made of prices that were; the clock makes it anew where a service runs.
         _ask_for_a_plan(runtime)
@@ -184,6 +187,12 @@ def _under_way(runtime: Runtime, order: Order, slice_rows: int) -> tuple[Version
 _UNFINISHED = (
     "Version {version} was begun and not finished ({how}). Give that command again: it goes on where it stopped. Or "
     "give it up with `halve prices rollback`, which brings back what was before it."
+)
+
+
+_GIVEN_UP = (
+    "Version {version} was given up by a rollback while it was under way: a part of its time may still have its "
+    "figures. `halve prices versions` says what stands."
 )
 
 

@@ -6,7 +6,7 @@ next run knows where to go on. Only one can be under way.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import polars as pl
@@ -120,11 +120,14 @@ def end(session: Session, version: int, ending: Literal["whole", "left"], now_us
 def advance(session: Session, version: Version, source: Source, span: Slice, now_us: int) -> Difference:
     """Do one slice of a version and note it, both in the writer's transaction that the caller holds.
 
-    A slice that another process did meanwhile, or that the version ended before, is passed over.
+    It begins where the version has come to: of a slice that another run did in part, cut elsewhere because requests
+    came in between, the rest is done. After the version ended nothing is.
     """
     now = one(session, version.version)
-    if now.ending is not None or (now.through_us is not None and span.from_us < now.through_us):
+    start = now.order.from_us if now.through_us is None else now.through_us
+    if now.ending is not None or span.to_us <= start:
         return Difference()
+    span = replace(span, from_us=start)
     done = reprice.replace(session, source, span, version.order.zone, version.version)
     session.execute(
         "ledger.add_slice",

@@ -164,3 +164,39 @@ def test_a_call_that_a_fuller_log_replaced_keeps_its_figures_when_an_older_versi
         costs = session.connection.execute("SELECT cost_pusd FROM requests ORDER BY request_key").fetchall()
     assert costs == [(1000 * 1_000_000,), (9000 * 1_500_000,)]
     warehouse.close()
+
+
+def test_two_runs_of_one_version_whose_slices_differ_leave_no_request_between_them() -> None:
+    """Requests that came in after the first run cut its slices move the borders of the second one's."""
+    warehouse = filled([{"model": "made-1", "tok_input": 1000, "start_us": START_US + n * DAY_US} for n in range(9)])
+    order = ledger.Order("reprice", 0, ledger.END_OF_TIME, "UTC", "test", "")
+    with warehouse.writing() as session:
+        version = ledger.one(session, ledger.begin(session, order, 1))
+        runs = [reprice.slices(session, 0, ledger.END_OF_TIME, most=most) for most in (2, 3)]
+    for number in range(5):
+        for run in runs:
+            for span in run[number : number + 1]:
+                with warehouse.writing() as session:
+                    ledger.advance(session, version, by(B), span, 2)
+    with warehouse.writing() as session:
+        ledger.end(session, version.version, "whole", 3)
+        costs = session.connection.execute("SELECT DISTINCT cost_pusd FROM requests").fetchall()
+        assert costs == [(1000 * 1_500_000,)]
+        assert ledger.one(session, version.version).did.changed == 9
+        assert rollup.differences(session) == []
+    back_to(warehouse, 1)
+    with warehouse.session() as session:
+        assert known_cost(session) == rolled_cost(session) == 9 * 1000 * 1_000_000
+    warehouse.close()
+
+
+def test_a_version_that_was_given_up_is_not_told_as_whole_by_a_run_that_comes_late() -> None:
+    warehouse = filled([{"model": "made-1", "tok_input": 1000, "start_us": START_US}])
+    order = ledger.Order("reprice", 0, ledger.END_OF_TIME, "UTC", "test", "")
+    with warehouse.writing() as session:
+        number = ledger.begin(session, order, 1)
+        ledger.end(session, number, "left", 2)
+        ledger.end(session, number, "whole", 3)
+        found = ledger.one(session, number)
+    assert (found.ending, found.ended_us) == ("left", 2)
+    warehouse.close()
