@@ -132,7 +132,7 @@ def _shipped(record: Any, form: Format) -> list[Any]:
     """The records that a log shipper wrapped, where they are of a layout that is known and the wrapper is of none."""
     if type(record) is not dict or WRAPPING.isdisjoint(record):
         return [record]
-    inner = unpacked(record)
+    inner = unpacked(record, lambda one: _is_known(one, form))
     if not inner or _is_known(record, form) or not any(_is_known(one, form) for one in inner):
         return [record]
     return inner

@@ -187,9 +187,13 @@ class Plan:
 
 def _detected(values: list[Any], chunk: Chunk) -> str | None:
     best = detect_format(values, chunk.file) or detect_format(
-        [one for value in values for one in unpacked(value)][:DETECTION_RECORDS], chunk.file
+        [one for value in values for one in unpacked(value, _is_known)][:DETECTION_RECORDS], chunk.file
     )
     return None if best is None else best.name
+
+
+def _is_known(record: Any) -> bool:
+    return detect_format([record]) is not None
 
 
 def sample(chunk: Chunk) -> list[Any]:

@@ -6,10 +6,13 @@ them. The shipper's time is taken only where the record inside has none.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ingest.formats.envelope import NAMES, RESPONSES, summary_of
 from ingest.formats.fields import decoded_text, integer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _LINES: Final = ("log", "message", "msg", "MESSAGE", "@message", "textPayload", "jsonPayload", "_raw", "line", "event")
 _HOLDERS: Final = ("content", "result", "_source")  # Datadog, Splunk, Elasticsearch
@@ -23,12 +26,19 @@ _OWN_TIMES: Final = frozenset(name for name, meaning in NAMES.items() if meaning
 _MOST_NESTED: Final = 3
 
 
-def unpacked(record: Any) -> list[Any]:
-    """The records that a shipper's record holds; empty where it is none."""
-    return _inside(record, 0) if type(record) is dict else []
+def unpacked(record: Any, known: Callable[[Any], bool]) -> list[Any]:
+    """The records that a shipper's record holds; empty where it is none.
+
+    A record of a layout that is `known` is not opened further: its `message` or `result` is its own.
+    """
+    return _opened(record, known, 0) if type(record) is dict else []
 
 
-def _inside(record: dict[str, Any], depth: int) -> list[Any]:
+def _inside(record: dict[str, Any], known: Callable[[Any], bool], depth: int) -> list[Any]:
+    return [] if known(record) else _opened(record, known, depth)
+
+
+def _opened(record: dict[str, Any], known: Callable[[Any], bool], depth: int) -> list[Any]:
     if depth >= _MOST_NESTED:
         return []
     for name in _LINES:
@@ -37,21 +47,21 @@ def _inside(record: dict[str, Any], depth: int) -> list[Any]:
             continue
         inner = decoded_text(value) if type(value) is str else value
         if type(inner) is dict:
-            deeper = _inside(inner, depth + 1)
+            deeper = _inside(inner, known, depth + 1)
             return deeper or [_dated(inner, _time_of(record))]
     for name in _HOLDERS:
         holder = record.get(name)
-        if type(holder) is dict and (found := _inside(holder, depth + 1)):
+        if type(holder) is dict and (found := _opened(holder, known, depth + 1)):
             return found
     for name in _LISTS:
         values = record.get(name)
         if type(values) is list and values and type(values[0]) is dict:
-            return [one for value in values for one in _of_a_list(value, depth)]
+            return [one for value in values for one in _of_a_list(value, known, depth)]
     return []
 
 
-def _of_a_list(value: Any, depth: int) -> list[Any]:
-    return (_inside(value, depth + 1) if type(value) is dict else []) or [value]
+def _of_a_list(value: Any, known: Callable[[Any], bool], depth: int) -> list[Any]:
+    return (_inside(value, known, depth + 1) if type(value) is dict else []) or [value]
 
 
 def _time_of(record: dict[str, Any]) -> Any:

@@ -8,13 +8,23 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from made_logs import call
 
+from app.core.usage import TOKEN_CLASSES, UsageEvent
+from ingest.formats import FORMATS
+from ingest.formats.bills import BILLS
+from ingest.formats.format import Origin
+from ingest.mixture import parser_of
 from ingest.shipped import unpacked
+from tests.formats.every_format import UNITS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from made_logs import Store
+
+    from ingest.formats.format import Format
+
+SINGLE = [form for form in FORMATS if form not in BILLS and form.in_file is None]
 
 AT = "2026-03-02T10:00:00Z"
 MESSAGE = {
@@ -102,6 +112,34 @@ def test_lines_of_a_shipper_that_are_no_calls_are_named_one_by_one(store: Store,
 
 
 def test_text_that_only_looks_like_a_record_is_none_of_the_shippers() -> None:
-    assert unpacked({"message": "hello {not json}"}) == []
-    assert unpacked({"usage": {"prompt_tokens": 1}}) == []
-    assert unpacked("text") == []
+    assert unpacked({"message": "hello {not json}"}, nothing) == []
+    assert unpacked({"usage": {"prompt_tokens": 1}}, nothing) == []
+    assert unpacked("text", nothing) == []
+
+
+def nothing(record: Any) -> bool:
+    """A judge that knows no layout."""
+    return False
+
+
+def told(form: Format, record: Any) -> list[tuple[Any, ...]]:
+    """What the calls of a record are, but for their time."""
+    names = (*TOKEN_CLASSES, "model", "provider", "is_batch", "status", "units", "provider_response_id")
+    items = parser_of(form)(record, Origin("s", "f.jsonl", 1))
+    return [tuple(getattr(one, name) for name in names) for one in items if isinstance(one, UsageEvent)]
+
+
+@pytest.mark.parametrize("form", SINGLE, ids=lambda form: form.name)
+@pytest.mark.parametrize("name", ["docker", "elastic", "splunk", "twice"])
+def test_a_record_of_every_format_tells_the_same_in_a_shippers_wrapper(name: str, form: Format) -> None:
+    for unit in UNITS[form.name]:
+        if len(unit) == 1 and (expected := told(form, unit[0])):
+            assert told(form, SHIPPERS[name](json.dumps(unit[0]))) == expected, unit[0]
+
+
+def test_a_wrapped_result_of_a_batch_stays_one(store: Store, tmp_path: Path) -> None:
+    result = {"custom_id": "a-1", "result": {"type": "succeeded", "message": MESSAGE}}
+    lines = [json.dumps(SHIPPERS[name](json.dumps({**result, "custom_id": name}))) for name in ("docker", "elastic")]
+    (tmp_path / "shipped.jsonl").write_text("\n".join(lines))
+    assert store.ingest(tmp_path / "shipped.jsonl").stored == 2
+    assert store.rows("SELECT DISTINCT is_batch, tok_input, tok_output FROM requests") == [(True, 100, 10)]
