@@ -89,7 +89,7 @@ CALLS = {
                 "trafficType": "PROVISIONED_THROUGHPUT",
             },
         },
-        None,
+        "0.00001125",  # its list-price value: bought capacity is never paid by the token
     ),
 }
 

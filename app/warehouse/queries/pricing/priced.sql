@@ -233,6 +233,7 @@ rated AS (
                     + CASE WHEN n.n_second IS NULL THEN 0 ELSE 1 END + CASE WHEN n.n_page IS NULL THEN 0 ELSE 1 END
                     + CASE WHEN n.n_character IS NULL THEN 0 ELSE 1 END + CASE WHEN n.n_image IS NULL THEN 0 ELSE 1 END
                     + CASE WHEN n.n_cache_storage IS NULL THEN 0 ELSE 1 END + CASE WHEN n.units LIKE '%"calls"%' THEN 1 ELSE 0 END
+                    + CASE WHEN n.units LIKE '%"call"%' AND r.r_request IS NOT NULL THEN 1 ELSE 0 END
         END AS lacks_fee
     FROM named AS n
     LEFT JOIN rates AS r
