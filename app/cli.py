@@ -6,13 +6,14 @@ Exit codes: 0 done, 1 something failed, 2 the call is wrong. Errors say what hap
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import signal
 import sys
 import threading
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import click
 
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
 
     from ingest.formats.column_map import ColumnMap
     from ingest.pipeline import Progress
+
+_FINALIZERS: Final = ("__del__", "_collection_gced")  # the second is SQLAlchemy's, called by the garbage collector
+_AGAIN_S: Final = 0.05
 
 
 class HalveGroup(click.Group):
@@ -59,13 +63,25 @@ class HalveGroup(click.Group):
             ctx.exit(1)
 
 
+def _in_finalizer(frame: FrameType | None) -> bool:
+    """Whether Python is in a finalizer, from which it drops whatever is raised: an end that is asked for there is lost."""
+    while frame is not None:
+        if frame.f_code.co_name in _FINALIZERS:
+            return True
+        frame = frame.f_back
+    return False
+
+
 @contextmanager
 def _ending_in_order() -> Iterator[None]:
     """A request to end leaves through every `finally`, so that nothing temporary stays behind; exit code 143."""
     asked = False
 
-    def end(number: int, _frame: FrameType | None) -> None:
+    def end(number: int, frame: FrameType | None) -> None:
         nonlocal asked
+        if _in_finalizer(frame):
+            threading.Timer(_AGAIN_S, os.kill, (os.getpid(), number)).start()
+            return
         asked = True
         signal.signal(number, signal.SIG_IGN)
         sys.exit(128 + number)

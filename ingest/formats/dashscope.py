@@ -32,6 +32,7 @@ def read(exchange: Exchange, warnings: list[str]) -> UsageEvent:
         _read_request(exchange.request, event)
     if exchange.chunks is not None:
         event.stream = True
+    if exchange.chunks:
         response = next((one for one in reversed(exchange.chunks) if table(one.get("usage"))), exchange.chunks[-1])
     if response is not None:
         _read_response(response, event, warnings)

@@ -35,8 +35,8 @@ def read(exchange: Exchange, warnings: list[str]) -> UsageEvent:
         _read_request(exchange.request, event)
     if exchange.chunks is not None:
         event.stream = True
-        response = exchange.chunks[-1]
-        if response.get("done") is not True:
+        response = exchange.chunks[-1] if exchange.chunks else response
+        if response is None or response.get("done") is not True:
             event.status = "aborted"
     if response is not None:
         _read_response(response, event, warnings, timed="start" not in meta(exchange.outer))

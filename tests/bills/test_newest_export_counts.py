@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from made_exports import CUR, NOV_27, bucket
+from made_bill_exports import CUR, NOV_27, bucket
 
 from ingest.billed_rows import export_of
 

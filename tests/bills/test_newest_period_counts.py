@@ -9,8 +9,8 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from made_bill_exports import NOV_27
 from made_bills import Books, open_books
-from made_exports import NOV_27
 
 from app.analysis import spend
 from app.core.money import usd

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from made_exports import NOV_27
+from made_bill_exports import NOV_27
 
 if TYPE_CHECKING:
     from made_bills import Books

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from made_exports import bucket
+from made_bill_exports import bucket
 
 from tests.cli.halve_command import inside
 

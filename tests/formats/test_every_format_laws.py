@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 EVERY = pytest.mark.parametrize("form", FORMATS, ids=lambda form: form.name)
 # Their records carry no id: two equal ones are two calls, so only their order may change nothing.
-NAMELESS = {"prefix_hash_trace", "text_trace"}
+NAMELESS = {"prefix_hash_trace", "text_trace", "ollama", "ollama_stream"}  # their records have no id: each is one
 BILLED = {form.name for form in BILLS}
 FACTS = """
     SELECT * EXCLUDE (origin_file, origin_line) REPLACE (

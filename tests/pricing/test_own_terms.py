@@ -223,7 +223,6 @@ def test_alias_names_the_type_of_its_deployment_in_any_spelling(tmp_path: Path, 
         "us.anthropic.unheard-of-v9",
         "llama-3.3-70b-instruct",
         "ft:gpt-4o:a:b",
-        "m[1m]",
     ],
 )
 def test_rate_of_the_provider_unassigned_prices_requests_whose_provider_nobody_names(
