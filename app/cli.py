@@ -64,7 +64,7 @@ class HalveGroup(click.Group):
 
 
 def _in_finalizer(frame: FrameType | None) -> bool:
-    """Whether Python is in a finalizer, from which it drops whatever is raised: an end that is asked for there is lost."""
+    """Whether Python is in a finalizer: whatever is raised there it drops, an end that was asked for too."""
     while frame is not None:
         if frame.f_code.co_name in _FINALIZERS:
             return True
