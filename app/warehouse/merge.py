@@ -125,6 +125,9 @@ def merge(session: Session, arrivals: Arrivals, pricer: Pricer) -> pl.DataFrame:
 def _standing(session: Session, keys: pl.Series) -> pl.DataFrame:
     """The stored rows of these keys."""
     session.register("incoming_keys", pl.DataFrame({"request_key": keys}))
+    known = session.frame("ingest.standing_keys")
+    session.unregister("incoming_keys")
+    session.register("incoming_keys", known)
     standing = session.frame("ingest.standing")
     session.unregister("incoming_keys")
     return with_plain_ids(standing)
