@@ -1,7 +1,7 @@
 """The document of `halve analyze`: one frozen value, made of spend answers and a plan, printed as JSON or as text.
 
 Amounts are decimal USD text of the window; None is unknown, never "0". Rows of `by_model` and `by_feature` add up to
-the totals exactly. The shape is documented in the README and its name is `SCHEMA`.
+the totals exactly. The shape is documented in docs/commands.md and its name is `SCHEMA`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The document of `halve reconcile`: bill and requests side by side and the residuals, as JSON or as text.
 
 Amounts are decimal USD text, rates USD per million tokens; null is unknown, never "0". Residuals add up to
-`difference_usd` exactly. The shape is documented in the README and its name is `SCHEMA`.
+`difference_usd` exactly. The shape is documented in docs/commands.md and its name is `SCHEMA`.
 """
 
 from __future__ import annotations

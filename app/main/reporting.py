@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 SHOWN_WEEKS: Final = 8
 NO_SERVER: Final = (
     "No mail server is set: reports are written to the archive only. Set HALVE_SMTP_URL, HALVE_MAIL_FROM and "
-    "HALVE_MAIL_TO (the README says how) and start again."
+    "HALVE_MAIL_TO (docs/reports.md says how) and start again."
 )
 MADE_ONLY: Final = "Reports on made data are not mailed: they are written to the archive."
 

@@ -7,17 +7,31 @@ from dataclasses import fields
 from pathlib import Path
 
 import click
+import pytest
+from click.testing import CliRunner
 
 from app.cli import main
 from app.levers import LEVERS
 from app.pricing.book import PriceBook
 from app.settings import Settings
+from app.web.pages import PAGES
+from ingest.connectors import CONNECTORS
 from ingest.formats import FORMATS
 from ingest.formats.column_map import from_argument
 
 ROOT = Path(__file__).resolve().parents[2]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+README = ROOT / "README.md"
+PAGES_OF_DOCS = sorted((ROOT / "docs").glob("*.md"))
+LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
+
+
+def text(path: str) -> str:
+    return (ROOT / path).read_text(encoding="utf-8")
+
+
+def table(path: str) -> set[str]:
+    """What the first column of the tables of a page names in backticks."""
+    return set(re.findall(r"^\| `([^`]+)` \|", text(path), re.MULTILINE))
 
 
 def commands(group: click.Group, prefix: str = "halve") -> list[str]:
@@ -30,14 +44,31 @@ def commands(group: click.Group, prefix: str = "halve") -> list[str]:
     return found
 
 
-def test_every_command_is_in_the_readme() -> None:
-    assert [name for name in commands(main) if name not in README] == []
+def test_the_readme_stays_what_a_first_reader_needs() -> None:
+    assert text("README.md").count("\n") <= 200
+
+
+def test_every_page_of_docs_is_found_from_the_readme() -> None:
+    linked = set(LINK.findall(text("README.md")))
+    assert [path.name for path in PAGES_OF_DOCS if f"docs/{path.name}" not in linked] == []
+
+
+def test_every_link_between_documents_leads_to_a_file() -> None:
+    documents = [*ROOT.glob("*.md"), *PAGES_OF_DOCS, ROOT / "ingest/formats/README.md"]
+    links = [(path, link) for path in documents for link in LINK.findall(path.read_text(encoding="utf-8"))]
+    assert len(links) > 30
+    broken = [(path.name, link) for path, link in links if ":" not in link and not (path.parent / link).is_file()]
+    assert broken == []
+
+
+def test_the_page_of_commands_lists_every_command_and_no_other() -> None:
+    assert table("docs/commands.md") == set(commands(main))
 
 
 def written_commands() -> list[tuple[str, list[str]]]:
     """(file, words) of every `halve ...` that documents and pages tell a reader to type."""
     folders = ("docs", "app/web/templates", "app/web", "ingest/formats")
-    files = [ROOT / "README.md"] + [
+    files = [README] + [
         path
         for folder in folders
         for path in sorted((ROOT / folder).rglob("*"))
@@ -45,9 +76,9 @@ def written_commands() -> list[tuple[str, list[str]]]:
     ]
     found = []
     for path in files:
-        text = re.sub(r"\\\n\s*", " ", path.read_text(encoding="utf-8"))
-        spans = re.findall(r"`(halve [^`\n]+)`|<code>(halve [^<]+)</code>", text)
-        lines = re.findall(r"^(?:\w+=\S+ )*(halve [^\n`]+)$", text, re.MULTILINE) if path.suffix == ".md" else []
+        content = re.sub(r"\\\n\s*", " ", path.read_text(encoding="utf-8"))
+        spans = re.findall(r"`(halve [^`\n]+)`|<code>(halve [^<]+)</code>", content)
+        lines = re.findall(r"^(?:\w+=\S+ )*(halve [^\n`]+)$", content, re.MULTILINE) if path.suffix == ".md" else []
         for written in [*(one or other for one, other in spans), *lines]:
             words = re.split(r" (?:#|&&|;|\|) ?", re.sub(r"'[^']*'", "X", written))[0].split()
             found.append((str(path.relative_to(ROOT)), words[1:]))
@@ -81,23 +112,33 @@ def test_every_command_says_what_it_does() -> None:
         assert len(command.help) > 20, name
 
 
-def test_every_setting_is_in_the_readme() -> None:
-    assert [item.metadata["env"] for item in fields(Settings) if f"`{item.metadata['env']}`" not in README] == []
+def test_the_page_of_settings_lists_every_setting_with_its_default() -> None:
+    written = dict(re.findall(r"^\| `(HALVE_\w+)` \| `?([^`|]+?)`? \|", text("docs/settings.md"), re.MULTILINE))
+    assert written == {item.metadata["env"]: str(item.default) or "empty" for item in fields(Settings)}
 
 
 def test_every_lever_is_documented() -> None:
-    assert [lever.name for lever in LEVERS if f"`{lever.name}`" not in README] == []
+    assert table("docs/figures.md") == {lever.name for lever in LEVERS}
 
 
 def test_every_format_is_documented_with_its_convention() -> None:
-    assert [item.name for item in FORMATS if f"`{item.name}`" not in README] == []
+    assert table("docs/formats.md") == {item.name for item in FORMATS}
     assert [item.name for item in FORMATS if len(item.convention) < 20] == []
+
+
+def test_every_kind_of_source_is_documented() -> None:
+    assert table("docs/sources.md") == {item.name for item in CONNECTORS}
 
 
 def test_every_page_is_documented() -> None:
     pages = sorted(path.stem for path in (ROOT / "app/web/pages").glob("*.py") if path.stem != "__init__")
     assert pages
-    assert [name for name in pages if f"app/web/pages/{name}.py" not in ARCHITECTURE] == []
+    assert [name for name in pages if f"app/web/pages/{name}.py" not in text("ARCHITECTURE.md")] == []
+
+
+def test_the_readme_says_what_each_page_answers() -> None:
+    rows = re.findall(r"^\| \*\*\w+\*\* `(/\w*)` \| .{40,} \|$", text("README.md"), re.MULTILINE)
+    assert sorted(rows) == sorted(page.path for page in PAGES if "{" not in page.path)
 
 
 def test_every_target_of_the_makefile_says_what_it_does() -> None:
@@ -107,16 +148,29 @@ def test_every_target_of_the_makefile_says_what_it_does() -> None:
     assert set(phony) <= described
 
 
-def test_the_price_file_of_the_readme_is_read_as_it_stands(tmp_path: Path) -> None:
-    example = README.split("```yaml\n")[1].split("```")[0]
-    own = tmp_path / "prices.yml"
-    own.write_text(example, encoding="utf-8")
+def fenced(path: str, language: str) -> str:
+    """The first block of a document in that language."""
+    return text(path).split(f"```{language}\n")[1].split("```")[0]
+
+
+@pytest.mark.parametrize(("language", "suffix"), [("yaml", "yml"), ("csv", "csv")])
+def test_the_price_files_of_the_documents_are_read_as_they_stand(language: str, suffix: str, tmp_path: Path) -> None:
+    own = tmp_path / f"prices.{suffix}"
+    own.write_text(fenced("docs/prices.md", language), encoding="utf-8")
     book = PriceBook.load(None, own)
-    assert book.rows_of("hosted_vllm", "qwen3-32b")
-    assert book.rows_of("azure", "my-deployment")
+    assert book.rows_of("azure", "team-chat-prod")
 
 
-def test_the_inline_column_map_of_the_readme_is_read_as_it_stands() -> None:
-    inline = re.search(r"--map '([^']+)'", README)
+def test_the_line_of_the_readme_is_read_as_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("own.jsonl").write_text(fenced("README.md", "json"), encoding="utf-8")
+    said = text("README.md").split("```text\nown.jsonl")[1].split("```")[0]
+    run = CliRunner().invoke(main, ["inspect", "own.jsonl"])
+    assert run.exit_code == 0, run.output
+    assert run.output == f"own.jsonl{said}"
+
+
+def test_the_inline_column_map_of_the_documents_is_read_as_it_stands() -> None:
+    inline = re.search(r"--map '([^']+)'", text("docs/sources.md"))
     assert inline is not None
     assert from_argument(inline.group(1)).text()
