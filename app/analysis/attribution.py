@@ -7,7 +7,7 @@ before stays so that the difference can be shown.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
@@ -18,6 +18,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from app.warehouse.store import Session
+
+
+PENDING: Final = "pending"
+"""The temporary table of what a run attributed: request_key, start_us."""
+PENDING_ATTRIBUTION: Final = "pending_attribution"
+"""The temporary view of what it said of them, in the columns of the table attribution."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +59,15 @@ def attribute(session: Session, rules: tuple[Rule, ...], *, now_us: int, again: 
         session.execute("attribution.pending_all")
         session.execute("attribution.forget_templates")
     else:
-        session.execute("attribution.pending_new", version=version)
+        _find_new(session, version)
     _apply_rules(session, compiled)
     find_templates(session)
     _write(session, version)
+    session.execute("attribution.clear_queue")
     if anew:
         session.execute("attribution.prune", version=version)
         session.execute("attribution.set_state", version=version, rules=compiled.version, applied_us=now_us)
-    by = {str(kind): int(count) for kind, count in session.rows("attribution.outcome", version=version)}
+    by = {str(kind): int(count) for kind, count in session.rows("attribution.outcome")}
     return Attributed(version, sum(by.values()), by)
 
 
@@ -70,6 +77,13 @@ def moved(session: Session, version: int) -> tuple[Moved, ...]:
         Moved(str(old), str(new), int(requests), None if cost is None else int(cost))
         for old, new, requests, cost in session.rows("attribution.moved", version=version)
     )
+
+
+def _find_new(session: Session, version: int) -> None:
+    """Fill `pending` with what is named as new, or by comparison where the names do not account for every request."""
+    session.execute("attribution.pending_queued")
+    if session.rows("attribution.unqueued", version=version)[0][0] != 0:
+        session.execute("attribution.pending_new", version=version)
 
 
 def _apply_rules(session: Session, compiled: CompiledRules) -> None:
@@ -89,4 +103,5 @@ def _write(session: Session, version: int) -> None:
             schema={"template": pl.Int64, "name": pl.String},
         ),
     )
+    session.execute("attribution.decide")
     session.execute("attribution.write", version=version)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.analysis.attribution import attribute
+from app.analysis.attribution import PENDING, PENDING_ATTRIBUTION, attribute
 from app.analysis.days import bucket_for
 from app.warehouse import rollup
 
@@ -27,7 +27,7 @@ def refresh(session: Session, rules: tuple[Rule, ...], *, now_us: int, zone: str
         return done
     if done.requests:
         starts = session.frame("attribution.pending_starts")["start_us"]
-        rollup.add(session, "pending", starts)
+        rollup.add(session, PENDING, PENDING_ATTRIBUTION, starts)
         if rollup.counts_agree(session):
             return done
         rollup.rebuild_for(session, starts)  # fuller snapshots took the place of requests that were summed before

@@ -276,6 +276,7 @@ def _store(session: Session, taken: pl.DataFrame, arrivals: Arrivals, renamed: p
         "pricing.charged", {"priced": "incoming_priced", "requests": "incoming", "into": "incoming_charged"}
     )
     session.execute("ingest.insert_requests")
+    session.execute("ingest.queue_requests")
     session.execute("ingest.drop_table", {"table": "incoming_priced"})
     if parts.height:
         session.execute("ingest.insert_parts")

@@ -61,7 +61,7 @@ def rebuild(session: Session, *, from_us: int = 0, to_us: int = _END_OF_TIME, bu
         session.execute(f"rollup.{name}_fill", {"facts": facts}, from_us=start, to_us=end, bucket_us=width)
 
 
-def add(session: Session, fresh: str, starts_us: pl.Series) -> None:
+def add(session: Session, fresh: str, attribution: str, starts_us: pl.Series) -> None:
     """Add requests that no roll-up holds yet, without reading the others of their buckets again.
 
     A request that a roll-up held before (a fuller snapshot took its place) is then counted twice, which `counts_agree`
@@ -69,11 +69,12 @@ def add(session: Session, fresh: str, starts_us: pl.Series) -> None:
 
     Args:
         session: inside `Warehouse.writing()`, after attribution.
-        fresh: a relation of their request_key.
+        fresh: a relation of their request_key and start_us, each once.
+        attribution: a relation of their attribution, in the columns of the table of that name.
         starts_us: when they started, as for `rebuild_for`.
     """
     width = bucket(session) or HOUR_US
-    session.execute("rollup.fresh", {"fresh": fresh})
+    session.execute("rollup.fresh", {"fresh": fresh, "attribution": attribution})
     for start, end in _runs(starts_us, width):
         for name in ("spend", "latency"):
             session.execute(f"rollup.{name}_fill", {"facts": "fresh_facts"}, from_us=start, to_us=end, bucket_us=width)

@@ -52,3 +52,17 @@ def test_another_zone_changes_the_buckets() -> None:
         refresh(session, RULES, now_us=1, zone="Asia/Kathmandu")
         assert rollup.bucket(session) == HOUR // 4
         assert rollup.differences(session) == []
+
+
+def test_what_is_named_as_new_is_attributed_without_comparing_everything() -> None:
+    """A wrong attribution that stands elsewhere stays: where names account for every request, nothing else is read."""
+    warehouse = open_warehouse()
+    with warehouse.writing() as session:
+        add_requests(session, rows(0, 3))
+        refresh(session, RULES, now_us=1, zone="UTC")
+        session.connection.execute("UPDATE attribution SET request_key = 77 WHERE request_key = 1")
+        add_requests(session, rows(3, 1))
+        session.connection.execute("INSERT INTO unattributed VALUES (3, ?)", [START + 3 * HOUR])
+        assert refresh(session, RULES, now_us=1, zone="UTC").requests == 1
+        add_requests(session, rows(4, 1))  # not named: the count says so, and everything is compared
+        assert refresh(session, RULES, now_us=1, zone="UTC").requests == 2

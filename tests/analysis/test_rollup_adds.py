@@ -28,15 +28,21 @@ REQUEST = st.fixed_dictionaries(
         "tags": st.sampled_from(['{"feature": "a"}', '{"feature": "b"}', None]),
     }
 )
-# what happens between two refreshes: requests come, come again fuller (under a key that was used), or go
-STEPS = st.lists(st.lists(st.tuples(st.integers(0, 12), st.none() | REQUEST), max_size=6), min_size=2, max_size=4)
+# what happens between two refreshes: requests come, come again fuller (under a key that was used), or go; named as new,
+# as the merge does it, or not
+STEPS = st.lists(
+    st.lists(st.tuples(st.integers(0, 12), st.none() | REQUEST, st.booleans()), max_size=6), min_size=2, max_size=4
+)
 
 
-def replace(session: Session, key: int, request: dict[str, Any] | None) -> None:
+def replace(session: Session, key: int, request: dict[str, Any] | None, *, named: bool) -> None:
     session.connection.execute(f"DELETE FROM requests WHERE request_key = {key}")
     session.connection.execute(f"DELETE FROM attribution WHERE request_key = {key}")
-    if request is not None:
-        add_requests(session, [{"request_key": key, **request}])
+    if request is None:
+        return
+    add_requests(session, [{"request_key": key, **request}])
+    if named:
+        session.connection.execute("INSERT INTO unattributed VALUES (?, ?)", [key, request["start_us"]])
 
 
 def contents(session: Session, table: str) -> list[tuple[Any, ...]]:
@@ -45,14 +51,19 @@ def contents(session: Session, table: str) -> list[tuple[Any, ...]]:
 
 @settings(max_examples=25, deadline=None)
 @given(STEPS)
-def test_sums_after_any_steps_are_those_of_a_whole_fill(steps: list[list[tuple[int, dict[str, Any] | None]]]) -> None:
+def test_sums_after_any_steps_are_those_of_a_whole_fill(
+    steps: list[list[tuple[int, dict[str, Any] | None, bool]]],
+) -> None:
     warehouse = open_warehouse()
     with warehouse.writing() as session:
         for step in steps:
-            for key, request in step:
-                replace(session, key, request)
+            for key, request, named in step:
+                replace(session, key, request, named=named)
             refresh(session, RULES, now_us=1, zone="UTC")
             assert rollup.differences(session) == []
+            attributed = session.connection.execute("SELECT request_key FROM attribution ORDER BY 1").fetchall()
+            assert attributed == session.connection.execute("SELECT request_key FROM requests ORDER BY 1").fetchall()
+            assert session.connection.execute("SELECT count(*) FROM unattributed").fetchone() == (0,)
         added = [contents(session, table) for table in ("spend_hour", "latency_hour")]
         rollup.rebuild(session)
         assert [contents(session, table) for table in ("spend_hour", "latency_hour")] == added

@@ -4,7 +4,7 @@ CREATE OR REPLACE TEMP TABLE heads AS
 WITH grouped AS (
     SELECT u.request_key AS request_key, g.grp AS grp
     FROM ruled u
-    JOIN requests r ON r.request_key = u.request_key
+    JOIN requests r ON r.request_key = u.request_key AND r.start_us IS NOT DISTINCT FROM u.start_us
     JOIN template_groups g
         ON g.account = coalesce(r.account, '') AND g.provider = coalesce(r.provider, '')
         AND g.model_id = coalesce(r.model_id, r.model, '') AND g.feature = coalesce(u.feature, '')

@@ -1,2 +1,2 @@
--- The temporary table `pending`: every request.
-CREATE OR REPLACE TEMP TABLE pending AS SELECT request_key FROM requests
+-- The temporary table `pending` (request_key, start_us): every request.
+CREATE OR REPLACE TEMP TABLE pending AS SELECT request_key, start_us FROM requests

@@ -1,13 +1,13 @@
--- The temporary table `ruled`: what the rules say of each pending request; feature, team, environment and label are
--- NULL where no rule says. Reads rule_fields, rule_conditions, rule_outputs and rule_list (app/analysis/rules.py).
+-- The temporary table `ruled`: what the rules say of each pending request (request_key, start_us); feature, team,
+-- environment and label are NULL where no rule says. Reads rule_fields, rule_conditions, rule_outputs and rule_list (app/analysis/rules.py).
 CREATE OR REPLACE TEMP TABLE ruled AS
 WITH subjects AS (
     SELECT
-        r.request_key AS request_key, r.source, r.account, r.provider, coalesce(r.model_id, r.model) AS model,
+        r.request_key AS request_key, r.start_us, r.source, r.account, r.provider, coalesce(r.model_id, r.model) AS model,
         r.operation, r.region,
         r.api_key_alias, r.origin_file, r.session_id, r.tags
     FROM requests r
-    JOIN pending p ON p.request_key = r.request_key
+    JOIN pending p ON p.request_key = r.request_key AND p.start_us IS NOT DISTINCT FROM r.start_us
 ),
 valued AS (
     SELECT
@@ -76,6 +76,6 @@ decided AS (
     WHERE place = 1
     GROUP BY request_key
 )
-SELECT s.request_key AS request_key, d.feature, d.team, d.environment, d.label
+SELECT s.request_key AS request_key, s.start_us, d.feature, d.team, d.environment, d.label
 FROM subjects s
 LEFT JOIN decided d ON d.request_key = s.request_key

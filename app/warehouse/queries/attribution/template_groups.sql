@@ -9,7 +9,7 @@ WITH counted AS (
         coalesce(u.feature, '') AS feature,
         count(*) AS requests
     FROM ruled u
-    JOIN requests r ON r.request_key = u.request_key
+    JOIN requests r ON r.request_key = u.request_key AND r.start_us IS NOT DISTINCT FROM u.start_us
     WHERE r.exact_key IS NOT NULL
     GROUP BY
         coalesce(r.account, ''), coalesce(r.provider, ''), coalesce(r.model_id, r.model, ''), coalesce(u.feature, '')

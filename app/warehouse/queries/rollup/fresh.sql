@@ -1,6 +1,6 @@
--- The temporary view `fresh_facts`: the requests of {fresh} (request_key) that count, in the columns of attributed_facts
--- that roll-ups are filled from. Both tables are cut down before they are joined: a few new requests of a long hour cost
--- no more than they are, where the view would join all that stand.
+-- The temporary view `fresh_facts`: the requests of {fresh} (request_key, start_us) that count, with their {attribution},
+-- in the columns of attributed_facts that roll-ups are filled from. A few new requests of a long hour cost no more than
+-- they are, where the view would join all that stand.
 CREATE OR REPLACE TEMP VIEW fresh_facts AS
 SELECT
     coalesce(r.start_us, 0) AS at_us,
@@ -23,11 +23,7 @@ SELECT
     coalesce(a.team, 'unassigned') AS team,
     coalesce(a.environment, 'unassigned') AS environment,
     CASE WHEN a.rule IS NULL THEN 'none' WHEN a.rule LIKE 'rule:%' THEN 'rule' ELSE a.rule END AS assigned_by
-FROM (
-    SELECT * FROM requests
-    WHERE request_key IN (SELECT request_key FROM {fresh})
-        AND request_key NOT IN (SELECT request_key FROM held_out)
-) r
-LEFT JOIN (
-    SELECT * FROM attribution_latest WHERE request_key IN (SELECT request_key FROM {fresh})
-) a ON a.request_key = r.request_key
+FROM requests r
+JOIN {fresh} f ON f.request_key = r.request_key AND f.start_us IS NOT DISTINCT FROM r.start_us
+LEFT JOIN {attribution} a ON a.request_key = r.request_key
+WHERE r.request_key NOT IN (SELECT request_key FROM held_out)

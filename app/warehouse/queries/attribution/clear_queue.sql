@@ -1,0 +1,2 @@
+-- Everything that waited is attributed.
+DELETE FROM unattributed
