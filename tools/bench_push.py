@@ -25,6 +25,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 HALVE = str(Path(sys.executable).with_name("halve"))
 START_US = 1_790_000_000_000_000
+SPAN_EVERY_US = 200  # the calls are spread over as much time as pushing them at the default rate takes
 SOURCE = "bench"
 START_S = 120
 
@@ -38,13 +39,14 @@ def batch(number: int, spans: int) -> bytes:
     scope = resource.scope_spans.add()
     scope.scope.name = "opentelemetry.instrumentation.genai.openai"
     for place in range(spans):
+        started = START_US + (number * spans + place) * SPAN_EVERY_US
         span = scope.spans.add(
             trace_id=(number + 1).to_bytes(8, "big") + place.to_bytes(8, "big"),
             span_id=(number + 1).to_bytes(4, "big") + (place + 1).to_bytes(4, "big"),
             name="chat gpt-5",
             kind=3,
-            start_time_unix_nano=(START_US + number * spans + place) * 1000,
-            end_time_unix_nano=(START_US + number * spans + place + 900_000) * 1000,
+            start_time_unix_nano=started * 1000,
+            end_time_unix_nano=(started + 900_000) * 1000,
         )
         texts = {
             "gen_ai.operation.name": "chat",
