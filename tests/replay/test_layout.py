@@ -14,7 +14,7 @@ from app.replay.choose import advise
 from app.replay.layout import apply_layout
 from app.replay.rules import load_rules
 from app.warehouse.store import Warehouse
-from tests.replay.facts import Facts
+from tests.replay.replay_facts import Facts
 
 SECOND = 10**6
 T0 = 1_795_000_000 * SECOND

@@ -10,7 +10,7 @@ from app.replay.capture import Captures
 from app.replay.layout import evaluate, prepare
 from app.replay.plans import Plan
 from app.warehouse.store import Session, Warehouse
-from tests.replay.facts import Facts
+from tests.replay.replay_facts import Facts
 
 
 @pytest.fixture(scope="module")

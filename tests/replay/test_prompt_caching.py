@@ -14,7 +14,7 @@ from app.replay.choose import advise
 from app.replay.layout import apply_layout, prepare
 from app.replay.plans import SPLIT_CLASSES
 from app.warehouse.store import Warehouse
-from tests.replay.facts import Facts
+from tests.replay.replay_facts import Facts
 
 SECOND = 10**6
 

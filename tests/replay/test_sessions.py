@@ -11,7 +11,7 @@ from app.levers.prompt_caching import LEVER
 from app.replay.layout import apply_layout, prepare
 from app.replay.sessions import session_reads
 from app.warehouse.store import Warehouse
-from tests.replay.facts import Facts
+from tests.replay.replay_facts import Facts
 
 SECOND = 10**6
 T0 = 1_795_000_000 * SECOND

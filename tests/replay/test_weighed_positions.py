@@ -17,7 +17,7 @@ from app.replay.layout import evaluate, prepare
 from app.replay.plans import Plan
 from app.warehouse.store import Session, Warehouse
 from tests.analysis.mixed_texts import KINDS, chinese, code, document, numbers, prose
-from tests.replay.facts import Facts
+from tests.replay.replay_facts import Facts
 
 SECOND = 10**6
 T0 = 1_795_000_000 * SECOND
