@@ -78,9 +78,12 @@ def add(session: Session, fresh: str, attribution: str, starts_us: pl.Series) ->
     for start, end in _runs(starts_us, width):
         for name in ("spend", "latency"):
             session.execute(f"rollup.{name}_fill", {"facts": "fresh_facts"}, from_us=start, to_us=end, bucket_us=width)
-            session.execute(f"rollup.{name}_fold", from_us=start, to_us=end)
-            session.execute(f"rollup.{name}_clear", from_us=start, to_us=end)
-            session.execute(f"rollup.{name}_unfold")
+        session.execute("rollup.spend_aside", from_us=start, to_us=end)
+        session.execute("rollup.spend_clear", from_us=start, to_us=end)
+        session.execute("rollup.spend_fill", {"facts": "spend_standing"}, from_us=start, to_us=end, bucket_us=width)
+        session.execute("rollup.latency_fold", from_us=start, to_us=end)
+        session.execute("rollup.latency_clear", from_us=start, to_us=end)
+        session.execute("rollup.latency_unfold")
 
 
 def rebuild_for(session: Session, starts_us: pl.Series) -> None:

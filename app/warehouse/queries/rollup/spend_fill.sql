@@ -1,5 +1,5 @@
 -- Fills spend_hour from {facts} for [from_us, to_us): one row for each bucket and combination of dimensions. {facts}
--- has the columns of attributed_spend_facts.
+-- has the columns of attributed_spend_facts, or those of spend_hour itself (rows that are summed again).
 INSERT INTO spend_hour
 SELECT
     at_us - at_us % $bucket_us AS at_us,
