@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from app.analysis.periodicity import MIN_DAYS, Cycle, DayShape, day_shape, is_daily_job, rhythm
-from app.levers.lever import Candidate, Change, Draw, Lever, Scope
+from app.levers.lever import Candidate, Change, Draw, Lever, Scope, accepted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 MAX_WAITING: Final = 0.2
 MIN_REQUESTS: Final = 50
-_SCOPE: Final = ("feature", "template", "provider", "model_id")
 _QUERY: Final = "levers_batch.scopes"
 _Key = tuple[str, int | None, str, str]
 
@@ -102,16 +101,7 @@ def _candidate(
 
 def touch(session: Session, candidates: Sequence[Candidate]) -> None:
     """Marks the requests of the accepted scopes that neither stream nor follow a turn."""
-    session.register(
-        "batch_accepted",
-        pl.DataFrame(
-            [
-                {name: getattr(item.scope, name) for name in _SCOPE} | {"candidate": index}
-                for index, item in enumerate(candidates)
-            ],
-            schema_overrides={"template": pl.Int64, "candidate": pl.Int64},
-        ),
-    )
+    session.register("batch_accepted", accepted(candidates))
     session.execute("levers_batch.touch")
 
 

@@ -8,18 +8,21 @@ and every draw costs seconds. Dollars come only from price(before) - price(after
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import polars as pl
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-
-    import polars as pl
 
     from app.warehouse.store import Session
 
 Grade = Literal["A", "B", "C", "D"]
 Effort = Literal["very low", "low", "medium", "high", "very high"]
 Risk = Literal["none", "latency", "quality", "lock-in"]
+
+SCOPE: Final = ("feature", "template", "provider", "model_id")
+"""The columns that name a scope in frames and queries, in the order of the fields of `Scope`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,3 +115,20 @@ class Lever:
     transform: Callable[[pl.LazyFrame, Sequence[Candidate], Draw], pl.LazyFrame]
     describe: Callable[[Candidate], Change]
     data: Callable[[Session], Mapping[str, Any]]
+
+
+def accepted(
+    candidates: Sequence[Candidate], more: Callable[[Candidate], Mapping[str, Any]] = lambda _candidate: {}
+) -> pl.DataFrame:
+    """What `touch` joins requests to: a row a candidate with its scope, its index as `candidate`, and what `more` adds.
+
+    Args:
+        candidates: in the order that gives them their index.
+        more: further columns of a candidate, the same names for each.
+    """
+    rows = [
+        {name: getattr(item.scope, name) for name in SCOPE} | {"candidate": index} | dict(more(item))
+        for index, item in enumerate(candidates)
+    ]
+    schema = {"template": pl.Int64, "candidate": pl.Int64}
+    return pl.DataFrame(rows, schema_overrides=schema, infer_schema_length=None)

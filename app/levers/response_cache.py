@@ -13,7 +13,7 @@ import polars as pl
 
 from app.analysis.repeats import served
 from app.core.money import usd_text
-from app.levers.lever import Candidate, Change, Draw, Grade, Lever, Scope
+from app.levers.lever import SCOPE, Candidate, Change, Draw, Grade, Lever, Scope, accepted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,9 +31,8 @@ LIFETIMES: Final = {
 LIFETIME: Final = "24h"
 MIN_PAIRS, MIN_AGREEMENT = 20, 0.9
 EXAMPLES: Final = 20
-MAX_SCOPES: Final = 300
+MAXSCOPES: Final = 300
 _ASKS: Final = ("repeat", "cross_user")
-_SCOPE: Final = ["feature", "template", "provider", "model_id"]
 _QUERY: Final = "levers_response_cache.repeats"
 
 
@@ -57,7 +56,7 @@ def detect(session: Session) -> list[Candidate]:
     """One candidate a scope: its safe hits within 24 hours, or its sampled ones as a prior; the dearest 300 scopes."""
     rows = _dearest(_with_hits(_rows(session)))
     found = []
-    for key, part in rows.group_by(_SCOPE, maintain_order=True):
+    for key, part in rows.group_by(SCOPE, maintain_order=True):
         safe = part.filter(pl.col("deterministic") == 1)
         safe_hits, all_hits = (int(frame[f"hit_{LIFETIME}"].sum()) for frame in (safe, part))
         scope = Scope(str(key[0]), None if key[1] is None else int(str(key[1])), str(key[2]), str(key[3]))
@@ -67,11 +66,9 @@ def detect(session: Session) -> list[Candidate]:
 
 def _dearest(rows: pl.DataFrame) -> pl.DataFrame:
     """The rows of the scopes whose hits cost the most; scopes without a hit are left out."""
-    hits = rows.filter(pl.col(f"hit_{LIFETIME}")).group_by(_SCOPE).agg(pl.col("cost_pusd").sum())
-    kept = hits.sort("cost_pusd", *_SCOPE, descending=[True, *(False for _ in _SCOPE)], nulls_last=True).head(
-        MAX_SCOPES
-    )
-    return rows.join(kept.select(_SCOPE), on=_SCOPE, how="semi", nulls_equal=True)
+    hits = rows.filter(pl.col(f"hit_{LIFETIME}")).group_by(SCOPE).agg(pl.col("cost_pusd").sum())
+    kept = hits.sort("cost_pusd", *SCOPE, descending=[True, *(False for _ in SCOPE)], nulls_last=True).head(MAXSCOPES)
+    return rows.join(kept.select(SCOPE), on=SCOPE, how="semi", nulls_equal=True)
 
 
 def _candidate(scope: Scope, part: pl.DataFrame, used: pl.DataFrame, *, sampled: int) -> Candidate:
@@ -140,23 +137,10 @@ def _assumptions(params: Mapping[str, Any], *, sampled: int) -> tuple[str, ...]:
 def touch(session: Session, candidates: Sequence[Candidate]) -> None:
     """Marks the requests that would have been served."""
     rows = _with_hits(_rows(session))
-    scopes = pl.DataFrame(
-        [
-            {
-                "feature": item.scope.feature,
-                "template": item.scope.template,
-                "provider": item.scope.provider,
-                "model_id": item.scope.model_id,
-                "candidate": index,
-                "safe_only": bool(item.params["deterministic"]),
-            }
-            for index, item in enumerate(candidates)
-        ],
-        schema_overrides={"template": pl.Int64, "candidate": pl.Int64},
-    )
+    scopes = accepted(candidates, lambda item: {"safe_only": bool(item.params["deterministic"])})
     hits = (
         rows.filter(pl.col(f"hit_{LIFETIME}"))
-        .join(scopes, on=_SCOPE, how="inner", nulls_equal=True)
+        .join(scopes, on=SCOPE, how="inner", nulls_equal=True)
         .filter((pl.col("deterministic") == 1) | ~pl.col("safe_only"))
         .select("request_key", "candidate")
     )

@@ -14,7 +14,7 @@ import polars as pl
 
 from app.analysis.routing import Option, choose, weigh
 from app.core.usage import INPUT_CLASSES, OUTPUT_CLASSES
-from app.levers.lever import Candidate, Change, Draw, Lever, Scope
+from app.levers.lever import SCOPE, Candidate, Change, Draw, Lever, Scope, accepted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 MIN_SPEND_SHARE: Final = 0.005
 MIN_CHEAPER: Final = 0.30
 LISTED: Final = 12
-_SCOPE: Final = ("feature", "template", "provider", "model_id")
 _QUERY: Final = "levers_smaller_model.scopes"
 _GATES: Final = ("context_window", "max_output", "tools", "vision", "json_schema")
 _Row = dict[str, Any]
@@ -38,7 +37,7 @@ def detect(session: Session) -> list[Candidate]:
         options.setdefault((row["provider"], row["model_id"]), []).append(row)
     scopes: dict[tuple[Any, ...], list[_Row]] = {}
     for row in session.frame(_QUERY).iter_rows(named=True):
-        scopes.setdefault(tuple(row[name] for name in _SCOPE), []).append(row)
+        scopes.setdefault(tuple(row[name] for name in SCOPE), []).append(row)
     found = []
     for key, kinds in scopes.items():
         spend = sum(kind["cost_pusd"] for kind in kinds)
@@ -105,17 +104,13 @@ def _candidate(
 
 def touch(session: Session, candidates: Sequence[Candidate]) -> None:
     """Marks the requests that pass the gates of their candidate's model."""
-    rows = [
-        {name: getattr(item.scope, name) for name in _SCOPE}
-        | {name: bool(item.params[name]) if name in _GATES[2:] else item.params[name] for name in _GATES}
-        | {"token_ratio": float(item.params["token_ratio"]), "candidate": index}
-        for index, item in enumerate(candidates)
-    ]
-    session.register(
-        "smaller_model_accepted",
-        pl.DataFrame(rows, schema_overrides={"template": pl.Int64, "candidate": pl.Int64}, infer_schema_length=None),
-    )
+    session.register("smaller_model_accepted", accepted(candidates, _gates))
     session.execute("levers_smaller_model.touch")
+
+
+def _gates(item: Candidate) -> dict[str, Any]:
+    gates = {name: bool(item.params[name]) if name in _GATES[2:] else item.params[name] for name in _GATES}
+    return gates | {"token_ratio": float(item.params["token_ratio"])}
 
 
 def transform(cells: pl.LazyFrame, candidates: Sequence[Candidate], draw: Draw) -> pl.LazyFrame:

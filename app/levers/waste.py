@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from app.levers.lever import Candidate, Change, Draw, Lever, Scope
+from app.levers.lever import SCOPE, Candidate, Change, Draw, Lever, Scope, accepted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 MIN_CHAINS: Final = 5
 MAX_PLACEBO_A: Final = 0.01
-_SCOPE: Final = ("feature", "template", "provider", "model_id")
 _QUERY: Final = "levers_waste.attempts"
 
 
@@ -32,7 +31,7 @@ def detect(session: Session) -> list[Candidate]:
 
 def _candidate(session: Session, row: Mapping[str, Any]) -> Candidate:
     scope = Scope(row["feature"], row["template"], row["provider"], row["model_id"])
-    where = {name: getattr(scope, name) for name in _SCOPE}
+    where = {name: getattr(scope, name) for name in SCOPE}
     chained, placebo = int(row["chained"]), min(int(row["placebo"]), int(row["chained"]))
     [(ok_p95, given_up)] = session.rows("levers_waste.durations", **where)
     params = {
@@ -70,12 +69,7 @@ def _candidate(session: Session, row: Mapping[str, Any]) -> Candidate:
 
 def touch(session: Session, candidates: Sequence[Candidate]) -> None:
     """Marks the thrown-away attempts of the accepted scopes."""
-    rows = [
-        {name: getattr(item.scope, name) for name in _SCOPE} | {"candidate": index}
-        for index, item in enumerate(candidates)
-    ]
-    frame = pl.DataFrame(rows, schema_overrides={"template": pl.Int64, "candidate": pl.Int64})
-    session.register("waste_accepted", frame)
+    session.register("waste_accepted", accepted(candidates))
     session.execute("levers_waste.touch")
 
 
