@@ -49,6 +49,8 @@ ONE_UUID_A_RESPONSE: Final[dict[str, tuple[str, ...]]] = {
 }  # fmt: skip
 _UUID_PROVIDERS: Final = frozenset(name for names in ONE_UUID_A_RESPONSE.values() for name in names)
 
+# Twenty characters of any alphabet are 64 bits, whatever they are; nearly every real id is told by this alone.
+_LONG: Final = re.compile(f"(?:{'|'.join(re.escape(shape.prefix) for shape in PREFIXED)})[^-_]{{20,}}", re.DOTALL)
 _UUID4: Final = re.compile(
     r"[0-9a-f]{8}(?P<dash>-?)[0-9a-f]{4}(?P=dash)4[0-9a-f]{3}(?P=dash)[89ab][0-9a-f]{3}(?P=dash)[0-9a-f]{12}"
 )
@@ -65,6 +67,8 @@ _INNER: Final = ";response_id:"
 
 def is_strong_id(response_id: str, provider: str | None = None) -> bool:
     """True for an id by which a call is known in any source; `provider` is who served it, as the log names it."""
+    if _LONG.fullmatch(response_id) is not None:
+        return True
     for shape in PREFIXED:
         if response_id.startswith(shape.prefix):
             return _random_bits(response_id[len(shape.prefix) :]) >= MIN_BITS
