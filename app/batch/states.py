@@ -12,7 +12,7 @@ from app.core.errors import ConflictError
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from app.control.batches import ItemState, Outcome, State, Tally
+    from app.control.batches import Outcome, State, Tally
 
 NEXT: Final[dict[State, frozenset[State]]] = {
     "scheduled": frozenset({"queued", "submitting", "waiting_for_quota", "settled"}),
@@ -29,8 +29,6 @@ NEXT: Final[dict[State, frozenset[State]]] = {
 
 UNSENT: Final = frozenset({"scheduled", "queued", "waiting_for_quota"})
 """States in which it is certain that the provider has nothing of the part."""
-
-ITEM_ENDS: Final[frozenset[ItemState]] = frozenset({"succeeded", "failed", "expired", "cancelled"})
 
 
 def check_move(before: State, after: State) -> None:

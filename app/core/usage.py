@@ -38,7 +38,6 @@ COST_PARTS: Final = (
 )
 
 Status = Literal["ok", "error", "aborted", "timeout"]
-CostState = Literal["priced", "partly", "unpriced", "not_billed", "unknown"]
 Billing = Literal["api", "subscription", "provisioned", "free", "unknown"]
 
 

@@ -19,7 +19,6 @@ HOUR = 60 * MINUTE
 # share of a day's traffic by local hour, 0 to 23
 OFFICE = (0, 0, 0, 0, 0, 0, 1, 4, 9, 12, 12, 10, 7, 9, 11, 11, 9, 6, 3, 1, 1, 0, 0, 0)
 CUSTOMERS = (2, 1, 1, 1, 1, 2, 4, 7, 10, 12, 12, 11, 10, 10, 11, 11, 10, 9, 8, 8, 7, 6, 4, 3)
-STEADY = (1,) * 24
 
 # weight of a day, Monday to Sunday
 WORKDAYS = (1.0, 1.05, 1.1, 1.0, 0.85, 0.04, 0.02)

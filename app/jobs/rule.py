@@ -99,13 +99,6 @@ class Calendar:
         """The first occurrence after an instant."""
         return self.between(after_us, after_us + _SEARCH_US, zone)[0]
 
-    def covers(self, period: str) -> tuple[date, date]:
-        """The days a run answers for, half-open: those since the occurrence before it."""
-        day = date.fromisoformat(period)
-        if self.kind == "monthly":
-            return self._in_month(*((day.year, day.month - 1) if day.month > 1 else (day.year - 1, 12))), day
-        return day - timedelta(days=7 if self.kind == "weekly" else 1), day
-
     def _days(self, start: date) -> Iterator[date]:
         """Chosen days from `start` on, rising, without end."""
         if self.kind == "monthly":

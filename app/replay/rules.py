@@ -68,11 +68,6 @@ class CacheRule:
         """The lifetime called `name`, else the one a request without a wish gets."""
         return next((one for one in self.lifetimes if one.name == name), self.lifetimes[0])
 
-    def break_even(self, name: str) -> float:
-        """The share of writes that must be read for caching to pay: H* = (w - 1) / (w - r)."""
-        write = self.lifetime(name).write
-        return (write - 1) / (write - self.read)
-
 
 @dataclass(frozen=True, slots=True)
 class CacheRules:

@@ -13,7 +13,7 @@ from simulated import iso, us
 
 from app.core.errors import UsageError
 from app.core.view import local_date
-from app.jobs import Calendar, due, following, parse
+from app.jobs import due, following, parse
 
 ZONES = (
     "America/Los_Angeles",
@@ -102,21 +102,6 @@ def test_an_interval_is_counted_from_its_anchor_and_asked_once_after_a_pause() -
     assert iso(newest.at_us) == "2026-03-29T09:22:00Z"
     assert due(rule, newest.at_us, us("2026-03-29T09:36Z"), anchor_us=anchor, zone=zone) == ()
     assert iso(following(rule, newest.at_us, anchor_us=anchor, zone=zone).at_us) == "2026-03-29T09:37:00Z"
-
-
-@pytest.mark.parametrize(
-    ("rule", "period", "days"),
-    [
-        ("daily 02:30", "2026-03-01", ("2026-02-28", "2026-03-01")),
-        ("weekly mon 08:00", "2026-03-02", ("2026-02-23", "2026-03-02")),
-        ("monthly 31 08:00", "2026-03-31", ("2026-02-28", "2026-03-31")),
-        ("monthly 1 08:00", "2026-01-01", ("2025-12-01", "2026-01-01")),
-    ],
-)
-def test_a_run_answers_for_the_days_since_the_one_before(rule: str, period: str, days: tuple[str, str]) -> None:
-    found = parse(rule)
-    assert isinstance(found, Calendar)
-    assert found.covers(period) == tuple(map(date.fromisoformat, days))
 
 
 @settings(deadline=None)

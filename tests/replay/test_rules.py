@@ -51,13 +51,6 @@ def test_ids_are_unique_and_a_disputed_row_says_what_disagrees() -> None:
     assert all(";" in row.source for row in rows if row.state == "disputed")
 
 
-def test_break_even_of_the_write_premiums() -> None:
-    rule = load_rules().at("anthropic", "claude-sonnet-4-5", NOW_US)
-    assert rule is not None
-    assert round(rule.break_even("5m"), 3) == 0.217
-    assert round(rule.break_even("1h"), 3) == 0.526
-
-
 def test_a_row_that_lacks_a_field_is_named() -> None:
     with pytest.raises(InputError, match=r"mine.yml, rule 1.*providers"):
         parse_rules("rules:\n  - id: x\n", "mine.yml")

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from random import Random
 
 LARGE, SMALL = "gpt-5", "gpt-5-mini"
-TOKEN_RATIO = 1.0
 SYSTEM = (
     "Read the text of a carrier invoice and return its fields as JSON: number, date, carrier, consignment, lines "
     "(text, amount), net, tax, gross. Copy amounts exactly. Use null for what is not there."
