@@ -88,7 +88,10 @@ class Fingerprinter:
         out_hash = None if output is None else self._hash(encoded(output))
         event.prompt = event.output = event.prefix_hashes = None
         warnings = event.warnings
-        reported = event.cost_reported_usd
+        reported = None if event.cost_reported_usd is None else _pico_or_none(event.cost_reported_usd)
+        if event.price_context and reported is None and "charge" in event.price_context:
+            # A mark without an amount would make of any other source's claim what the provider charged.
+            event.price_context = {name: value for name, value in event.price_context.items() if name != "charge"}
         extra = (
             key,
             chunk_no,
@@ -108,7 +111,7 @@ class Fingerprinter:
             out_hash,
             " ".join(warnings) if warnings else None,
             crc32(raw) & 0xFFFF,
-            None if reported is None else _pico_or_none(reported),
+            reported,
         )
         rows.add(slot, key, _as_tuple(event), extra, event.parts)
 

@@ -167,6 +167,7 @@ def _merge_group(session: Session, pricer: Pricer, shards: list[_Taken]) -> Summ
             links=links,
             folded=_placed(shards, "folded"),
             former=_placed(shards, "former"),
+            lent=_together(shards, "lent"),
         )
         merged = merge(session, arrivals, pricer).select("shard_no", "chunk_no", "stored", "updated")
         changed = {(shard, chunk): (stored, updated) for shard, chunk, stored, updated in merged.iter_rows()}
@@ -197,7 +198,7 @@ def _placed(shards: list[_Taken], name: str) -> pl.DataFrame | None:
             )
             named = frame.join(places, on="chunk_no", how="left", maintain_order="left")
         frames.append(named.with_columns(shard_no=pl.lit(shard.number, dtype=pl.Int64)))
-    return pl.concat(frames) if frames else None
+    return pl.concat(frames, how="diagonal") if frames else None  # a shard of an older version may lack a column
 
 
 def _billed(shards: list[_Taken]) -> pl.DataFrame | None:

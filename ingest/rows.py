@@ -1,6 +1,6 @@
 """The rows of one shard while it grows: plain lists, turned into Polars frames once.
 
-Partial snapshots of one call are reduced here first: the fuller one stays and takes what only the other knew.
+Snapshots of one call are joined here first, by the same law as in the store.
 """
 
 from __future__ import annotations
@@ -9,85 +9,29 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from app.core.usage import INPUT_CLASSES, TOKEN_CLASSES, UsageEvent, UsagePart
-from app.warehouse.origins import united_tags
+from app.core.usage import INPUT_CLASSES, TOKEN_CLASSES, UsagePart
+from app.warehouse.snapshots import CHARGE, CHARGED, FILLED, lent_frame, united_labels
+from ingest.columns import AT, FROM, WIDTH, fullness_of, number_column, request_frame
 from ingest.redact import redact_columns, text_column
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from app.core.usage import SpanLink
+    from app.core.usage import SpanLink, UsageEvent
 
-EXTRA: Final = (
-    "request_key",
-    "chunk_no",
-    "origin_line",
-    "record_id",
-    "user_hash",
-    "api_key_hash",
-    "alias",
-    "tags_json",
-    "units_json",
-    "context_json",
-    "params_hash",
-    "stop_hash",
-    "exact_key",
-    "prefix_scope",
-    "prompt_bytes",
-    "out_hash",
-    "warnings_text",
-    "tie",
-    "cost_reported_pusd",
+# What a row takes from the fullest snapshot that knows it; never tokens. Values as they are stored, and what they are
+# made of beside them.
+_FILLED: Final = tuple((AT[FROM.get(name, name)], name, name in CHARGE) for name in FILLED)
+_OWN: Final = tuple(
+    AT[name] for name in (*TOKEN_CLASSES, "tok_total_reported", "warnings_text", "error", "status", "not_billed")
 )
-_NAMES: Final = UsageEvent.__struct_fields__ + EXTRA
-_WIDTH: Final = len(_NAMES)
-_AT: Final = {name: index for index, name in enumerate(_NAMES)}
-_FROM: Final = {
-    "source_record": "record_id",
-    "api_key_alias": "alias",
-    "tags": "tags_json",
-    "units": "units_json",
-    "price_context": "context_json",
-    "warnings": "warnings_text",
-}
-
-_INTEGERS = (
-    "request_key chunk_no origin_line user_hash api_key_hash params_hash max_tokens n seed stop_hash start_us "
-    "first_token_us end_us itl_p50_us itl_p99_us http_status attempt "
-    + " ".join(TOKEN_CLASSES)
-    + " tok_total_reported cost_reported_pusd exact_key prefix_scope prompt_bytes out_hash tie"
-)
-_TEXTS = (
-    "source_record provider_response_id trace_id parent_id session_id account api_key_alias tags provider model "
-    "operation region service_tier response_format reasoning_effort price_context status finish_reason retry_of error "
-    "units warnings"
-)
-COLUMNS: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
-    **dict.fromkeys(_INTEGERS.split(), pl.Int64),
-    **dict.fromkeys(_TEXTS.split(), pl.String),
-    **dict.fromkeys(("is_batch", "stream", "not_billed"), pl.Boolean),
-    **dict.fromkeys(("temperature", "top_p"), pl.Float64),
-}
-# Facts that name or count nothing by their own text; everything else may carry a secret.
-_CLEAN: Final = {"operation", "status", "warnings", "units", "price_context", "service_tier", "region", "provider"}
-_MAX_ERROR: Final = 512
-_MOST_TOKENS: Final = 2**39 - 1
-_TOKENS: Final = slice(_AT[TOKEN_CLASSES[0]], _AT[TOKEN_CLASSES[-1]] + 1)
-# What a fuller snapshot takes over from the other where it knows nothing itself; never tokens or money.
-_FILLED: Final = tuple(
-    index
-    for name, index in _AT.items()
-    if name not in TOKEN_CLASSES
-    and name
-    not in ("tok_total_reported", "cost_reported_usd", "cost_reported_pusd", "warnings", "warnings_text", "error")
-    and name not in ("request_key", "chunk_no", "origin_line", "record_id", "source_record", "tie", "status")
-    and name not in ("prompt_bytes", "prefix_scope", "exact_key")
-)
-_PROMPT: Final = tuple(_AT[name] for name in ("exact_key", "prefix_scope", "prompt_bytes"))
+_PLACED: Final = tuple(AT[name] for name in ("record_id", "origin_line", "chunk_no", "tie"))
+_PROMPT: Final = tuple(AT[name] for name in ("exact_key", "prefix_scope", "prompt_bytes"))
 _PART_FIELDS: Final = UsagePart.__struct_fields__
-_TAGS: Final = _AT["tags_json"]
-_CHUNK: Final = _AT["chunk_no"]
-_REPORTED: Final = _AT["cost_reported_pusd"]
+_TAGS: Final = AT["tags_json"]
+_CHUNK: Final = AT["chunk_no"]
+_BATCH: Final = AT["is_batch"]
+_CONTEXT: Final = AT["context_json"]
 
 LINK_COLUMNS: Final = ("trace_id", "span_id", "parent_id")
 SEGMENT_COLUMNS: Final = {
@@ -114,7 +58,7 @@ class Rows:
     """Collects requests, segments, lines, texts and parts; `frames()` gives them as they go into the shard."""
 
     def __init__(self) -> None:
-        # The requests' values one after another, _WIDTH for each: a column is a stride, and no row is an object.
+        # The requests' values one after another, WIDTH for each: a column is a stride, and no row is an object.
         self._values: list[Any] = []
         self._by_key: dict[int, int] = {}
         self._prompt_slot: list[int] = []  # of each request: the slot whose segments are its own
@@ -123,13 +67,19 @@ class Rows:
         # Takes one row in the order of SEGMENT_COLUMNS. The list's own method: it is called for every part.
         self.segment = self._segments.append
         self._parts: list[tuple[Any, ...]] = []
+        self._with_parts: set[int] = set()
         self._line_of: list[int] = []
         self._line_count: list[int] = []
         self._lines: list[tuple[int, int]] = []
         self._texts: dict[int, str] = {}
         self._links: list[tuple[str, str, str, int | None]] = []
-        # The first place in each other chunk of a row that was folded into one: (key, chunk) -> (record, line).
-        self._folded: dict[tuple[int, int], tuple[str, int]] = {}
+        # The place of the fullest row of each other chunk that was folded into one: (key, chunk) -> (record, line,
+        # fullness).
+        self._folded: dict[tuple[int, int], tuple[str, int, int]] = {}
+        # Of rows that were folded: how full their own snapshot is, and who lent them what (fields, labels).
+        self._full: dict[int, int] = {}
+        self._lent: dict[int, tuple[dict[str, int], dict[str, int]]] = {}
+        self._sources: dict[int, str] = {}
         # Keys that calls had before their ids were known by their shapes, with what must be equal of what stands there.
         self._former: list[tuple[int, int, int, str, str | None, int | None, bool]] = []
         self.reduced = False
@@ -150,6 +100,10 @@ class Rows:
 
     def text(self, segment: int, text: str) -> None:
         self._texts[segment] = text
+
+    def begin(self, chunk_no: int, source: str) -> None:
+        """Say which source a chunk is of, before its first row."""
+        self._sources[chunk_no] = source
 
     def link(self, given: SpanLink) -> None:
         """A span that is no call, and what it stands under."""
@@ -178,43 +132,77 @@ class Rows:
     def _fold(
         self, index: int, slot: int, key: int, values: tuple[Any, ...], parts: Sequence[UsagePart] | None
     ) -> None:
-        """Of a snapshot and the one that stands the fuller one stays, and takes what only the other knew."""
+        """Join a snapshot with the one that stands, by the law of `app/warehouse/snapshots.py`."""
         self.reduced = True
-        at = slice(index * _WIDTH, (index + 1) * _WIDTH)
-        standing = tuple(self._values[at])
-        fuller = _fullness(values) > _fullness(standing)
-        winner, other = (values, standing) if fuller else (standing, values)
-        merged = list(winner)
-        for field in _FILLED:
-            if merged[field] is None:
-                merged[field] = other[field]
-        merged[_TAGS] = united_tags(winner[_TAGS], other[_TAGS])
-        if other[_CHUNK] != winner[_CHUNK]:
-            if merged[_REPORTED] is None:
-                merged[_REPORTED] = other[_REPORTED]  # what another log claims that the call cost
-            self._folded.setdefault((key, other[_CHUNK]), (other[_AT["record_id"]], other[_AT["origin_line"]]))
-        winners_slot = slot if fuller else self._prompt_slot[index]
-        others_slot = self._prompt_slot[index] if fuller else slot
-        if winner[_AT["prompt_bytes"]] is None and other[_AT["prompt_bytes"]] is not None:
-            for field in _PROMPT:
-                merged[field] = other[field]
-            winners_slot = others_slot
-        self._prompt_slot[index] = winners_slot
+        at = slice(index * WIDTH, (index + 1) * WIDTH)
+        standing = self._values[at]
+        now, was = fullness_of(values), self._full.get(index)
+        was = fullness_of(standing) if was is None else was
+        fields, labels = self._lent.pop(index, ({}, {}))
+        own = now > was or (now == was and self._order(values) < self._order(standing))
+        merged = list(standing)
+        if own:
+            for field in (*_OWN, *_PLACED):
+                merged[field] = values[field]
+        full = max(now, was)
+        lent = _filled(merged, values, now, (fields, was))
+        merged[_BATCH] = values[_BATCH] or standing[_BATCH]
+        if values[_TAGS] != standing[_TAGS] or labels:
+            merged[_TAGS], labels = united_labels((values[_TAGS], {}, now), (standing[_TAGS], labels, was))
+        rank = self._fold_prompt(index, slot, values, merged, (now, fields.get("prompt_bytes", was)))
+        if rank < full and merged[AT["prompt_bytes"]] is not None:
+            lent["prompt_bytes"] = rank
+        if values[_CHUNK] != standing[_CHUNK]:
+            other, fullness = (standing, was) if own else (values, now)
+            place = other[AT["record_id"]], other[AT["origin_line"]], fullness
+            known = self._folded.get((key, other[_CHUNK]))
+            if known is None or known[2] < fullness:
+                self._folded[key, other[_CHUNK]] = place
         self._values[at] = merged
-        if fuller and parts:
-            self._parts = [row for row in self._parts if row[0] != key]
-            self._add_parts(key, parts)
+        self._full[index] = full
+        if lent or labels:
+            self._lent[index] = lent, labels
+        if own:
+            if key in self._with_parts:
+                self._parts = [row for row in self._parts if row[0] != key]
+            self._add_parts(key, parts or ())
+
+    def _order(self, values: Sequence[Any]) -> tuple[str, ...]:
+        """What goes first of equally full snapshots: by the names of source and record, then by what they say."""
+        said = ("" if values[at] is None else str(values[at]) for at in _OWN)
+        return self._sources.get(values[_CHUNK], ""), values[AT["record_id"]] or "", "\0".join(said)
+
+    def _fold_prompt(
+        self, index: int, slot: int, values: Sequence[Any], merged: list[Any], ranks: tuple[int, int]
+    ) -> int:
+        """The prompt is that of the fullest snapshot that has one; returns how full that is."""
+        new, old = values[AT["prompt_bytes"]], merged[AT["prompt_bytes"]]
+        now, rank = ranks
+        keys = (new, values[AT["exact_key"]] or 0), (old, merged[AT["exact_key"]] or 0)
+        if new is None or (old is not None and (rank, keys[1]) >= (now, keys[0])):
+            return rank
+        self._prompt_slot[index] = slot
+        for field in _PROMPT:
+            merged[field] = values[field]
+        return now
 
     def _add_parts(self, key: int, parts: Sequence[UsagePart]) -> None:
+        if parts:
+            self._with_parts.add(key)
         for number, part in enumerate(parts):
             self._parts.append((key, number, *(getattr(part, name) for name in _PART_FIELDS)))
 
     def frames(self) -> dict[str, pl.DataFrame]:
-        """requests, segments, lines, texts, parts, links, folded, former; empty ones are left out."""
+        """requests, segments, lines, texts, parts, links, folded, lent, former; empty ones are left out."""
         found: dict[str, pl.DataFrame] = {}
         if self._values:
-            columns = [self._values[at::_WIDTH] for at in range(_WIDTH)]
-            found["requests"] = _request_frame(columns)
+            columns = [self._values[at::WIDTH] for at in range(WIDTH)]
+            requests = request_frame(columns)
+            if self._full:
+                requests = requests.with_columns(
+                    requests["fullness"].scatter(list(self._full), list(self._full.values()))
+                )
+            found["requests"] = requests
             if self._segments:
                 found["segments"] = self._segment_frame(columns)
         if self._lines:
@@ -231,13 +219,16 @@ class Rows:
             links = pl.DataFrame([*named, number_column("start_us", starts, pl.Int64)])
             found["links"] = links.unique(maintain_order=True)
         if self._folded:
-            names = ("request_key", "chunk_no", "source_record", "origin_line")
+            names = ("request_key", "chunk_no", "source_record", "origin_line", "fullness")
             rows = [(*key, *place) for key, place in self._folded.items()]
             folded = [
                 text_column(name, list(values)) if name == "source_record" else number_column(name, values, pl.Int64)
                 for name, values in zip(names, zip(*rows, strict=True), strict=True)
             ]
             found["folded"] = redact_columns(pl.DataFrame(folded), ["source_record"])
+        if self._lent:
+            keys = {index: self._values[index * WIDTH + AT["request_key"]] for index in self._lent}
+            found["lent"] = lent_frame((keys[index], *who) for index, who in self._lent.items())
         if self._former:
             former = pl.DataFrame(
                 [
@@ -261,10 +252,10 @@ class Rows:
         owners = pl.DataFrame(
             [
                 pl.Series("slot", self._prompt_slot, dtype=pl.Int64),
-                pl.Series("request_key", requests[_AT["request_key"]], dtype=pl.Int64),
-                number_column("start_us", requests[_AT["start_us"]], pl.Int64),
-                number_column("prompt_bytes", requests[_AT["prompt_bytes"]], pl.Int64),
-                *(number_column(name, requests[_AT[name]], pl.Int64) for name in INPUT_CLASSES),
+                pl.Series("request_key", requests[AT["request_key"]], dtype=pl.Int64),
+                number_column("start_us", requests[AT["start_us"]], pl.Int64),
+                number_column("prompt_bytes", requests[AT["prompt_bytes"]], pl.Int64),
+                *(number_column(name, requests[AT[name]], pl.Int64) for name in INPUT_CLASSES),
             ]
         ).select(
             "slot",
@@ -307,62 +298,33 @@ class Rows:
         )
 
 
-def _request_frame(columns: Sequence[Sequence[Any]]) -> pl.DataFrame:
-    """The request rows; `columns` in the order of _NAMES."""
-    series = []
-    for name, dtype in COLUMNS.items():
-        values = columns[_AT[_FROM.get(name, name)]]
-        series.append(text_column(name, values) if dtype == pl.String else number_column(name, values, dtype))
-    suspects = [
-        column.name
-        for column in series
-        if column.dtype == pl.String and column.name not in _CLEAN and column.null_count() < len(column)
-    ]
-    known = pl.sum_horizontal(pl.col(name).is_not_null().cast(pl.Int64) for name in TOKEN_CLASSES)
-    tokens = pl.sum_horizontal(pl.col(name).fill_null(0) for name in TOKEN_CLASSES).clip(0, _MOST_TOKENS)
-    ending = (
-        pl.col("finish_reason").is_not_null().cast(pl.Int64) * 4
-        + pl.col("end_us").is_not_null().cast(pl.Int64) * 2
-        + (pl.col("exact_key").is_not_null() | pl.col("cost_reported_pusd").is_not_null()).cast(pl.Int64)
-    )
-    return (
-        redact_columns(pl.DataFrame(series), suspects)
-        .with_columns(
-            pl.col("error").str.slice(0, _MAX_ERROR),
-            fullness=known * 2**58 + tokens * 2**19 + ending * 2**16 + pl.col("tie"),
-        )
-        .drop("tie")
-    )
+def _filled(merged: list[Any], values: Sequence[Any], now: int, ranks: tuple[dict[str, int], int]) -> dict[str, int]:
+    """Fill a row from a snapshot that is `now` full; returns who lent what.
 
-
-def _fullness(values: tuple[Any, ...]) -> tuple[int, int, int, int]:
-    """How much a snapshot says: classes known, then tokens, then how it ended.
-
-    The last number comes from the record's own bytes, so that of two equally full snapshots the same one wins in any
-    order. The column `fullness` is the same, packed into one number.
+    `ranks`: who lent the row what it knows, and how full its own snapshot is.
     """
-    tokens = [value for value in values[_TOKENS] if value is not None]
-    ending = (
-        (values[_AT["finish_reason"]] is not None) * 4
-        + (values[_AT["end_us"]] is not None) * 2
-        + (values[_AT["exact_key"]] is not None or values[_AT["cost_reported_pusd"]] is not None)
-    )
-    return len(tokens), min(max(sum(tokens), 0), _MOST_TOKENS), ending, values[_AT["tie"]]
+    fields, was = ranks
+    full = max(now, was)
+    charged, before = _charged(values), _charged(merged)
+    lent: dict[str, int] = {}
+    for field, name, of_charge in _FILLED:
+        new, old, rank = values[field], merged[field], fields.get(name, was)
+        if new is not None:
+            by_charge = of_charge and charged != before
+            if old is None or (charged if by_charge else _better(now, new, rank, old)):
+                merged[field], rank = new, now
+        if rank < full and merged[field] is not None:
+            lent[name] = rank
+    return lent
 
 
-def number_column(name: str, values: Sequence[Any], dtype: pl.DataType | type[pl.DataType]) -> pl.Series:
-    """A column of numbers; a value that the store cannot hold becomes unknown, never a wrong number."""
-    try:
-        return pl.Series(name, values, dtype=dtype)
-    except (TypeError, OverflowError, pl.exceptions.PolarsError):
-        return pl.Series(name, [_fitting(value, dtype) for value in values], dtype=dtype)
+def _charged(values: Sequence[Any]) -> bool:
+    context = values[_CONTEXT]
+    return context is not None and CHARGED in context
 
 
-def _fitting(value: Any, dtype: pl.DataType | type[pl.DataType]) -> Any:
-    if dtype == pl.Boolean:
-        return value if isinstance(value, bool) else None
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return None
-    if dtype == pl.Float64:
-        return float(value)
-    return value if isinstance(value, int) and -(2**63) <= value < 2**63 else None
+def _better(now: int, new: Any, rank: int, old: Any) -> bool:
+    """Whether a field's value of a snapshot goes before the one that stands, given how full their givers are."""
+    if now != rank:
+        return now > rank
+    return bool(new > old) if type(new) is type(old) else str(new) > str(old)

@@ -90,6 +90,7 @@ class Worker:
                 complete=True,
             )
             parse = None if chunk.format == UNKNOWN else self._parser(chunk)
+            shard.begin(chunk)
             for item in self._items(chunk):
                 if not chunk.line_to:
                     result.line_to = item.line
@@ -99,6 +100,7 @@ class Worker:
                     if len(shard.rows) >= ROWS_PER_SHARD:
                         written.append(self._hand_over(shard, result))
                         shard = _Shard(f"{task.name}-{len(written):05d}", task.replays, prose=self.prose)
+                        shard.begin(chunk)
                         result = msgspec.structs.replace(result, read=0, benign=0, rejected=0)
             shard.print_waiting(self.prints)
             shard.close(chunk, result, self._billing(chunk))
@@ -208,6 +210,10 @@ class _Shard:
         self._billing: dict[str, tuple[str, str]] = {}
         self.waiting: list[tuple[UsageEvent, Origin, bytes, int]] = []
         self.waiting_bytes = 0
+
+    def begin(self, chunk: Chunk) -> None:
+        """What is taken from here on is of this chunk."""
+        self.rows.begin(len(self.chunks), chunk.source)
 
     def take(self, event: UsageEvent, place: Origin, raw: bytes, nth: int, result: ChunkResult) -> None:
         """Count an event, and let it wait for its fingerprints."""

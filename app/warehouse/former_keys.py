@@ -45,7 +45,7 @@ def with_standing_keys(session: Session, arrivals: Arrivals) -> Arrivals:
     keys, stored = kept["request_key"], kept["former_key"]
     frames = {
         name: frame.with_columns(pl.col("request_key").replace(keys, stored))
-        for name in ("requests", "segments", "parts", "folded")
+        for name in ("requests", "segments", "parts", "folded", "lent")
         if (frame := getattr(arrivals, name)) is not None
     }
     return replace(arrivals, **frames)

@@ -1,7 +1,7 @@
 """The merge: rows of shards into the facts, by `request_key`; doing it twice changes nothing.
 
-A fuller snapshot of a call takes the place of an earlier one; what only the other knew is kept. Prices are put on in
-the same step. The caller holds the transaction.
+How snapshots of one call are joined is the law of `snapshots.py`. Prices are put on in the same step. The caller holds
+the transaction.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ import polars as pl
 
 from app.core.hashing import EVERYWHERE, hash64
 from app.core.response_ids import is_strong_id
-from app.core.usage import INPUT_CLASSES, OUTPUT_CLASSES, TOKEN_CLASSES
+from app.core.usage import INPUT_CLASSES, OUTPUT_CLASSES
 from app.warehouse.former_keys import with_plain_ids, with_standing_keys
-from app.warehouse.origins import note_origins, with_united_tags
+from app.warehouse.origins import note_origins
+from app.warehouse.snapshots import joined, lent_rows, placed, ranked, without_ranks
 from app.warehouse.spans import drop_repeating
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ class Arrivals:
     links: pl.DataFrame | None = None
     folded: pl.DataFrame | None = None
     former: pl.DataFrame | None = None
+    lent: pl.DataFrame | None = None
 
 
 PART_TOKENS: Final = (
@@ -79,6 +81,7 @@ PART_TOKENS: Final = (
     "tok_output",
     "tok_reasoning",
 )
+MAX_PLACED: Final = 2**40  # no prompt has more tokens: what says so is no number to reckon with
 PRICE_WARNINGS: Final = (
     "no_time",
     "no_prompt_tokens",
@@ -88,29 +91,19 @@ PRICE_WARNINGS: Final = (
     "reported_cost_disagrees",
     "free_model_charged",
 )
-# Where a snapshot came from says nothing about the call.
-_PLACE: Final = ("origin_file", "origin_line", "shard_no", "chunk_no", "source")
-_OWN: Final = (*TOKEN_CLASSES, "tok_total_reported", "cost_reported_pusd", "warnings", "error", "status", "fullness")
-_PROMPT: Final = ("exact_key", "prefix_scope", "prompt_bytes")
 
 
 def merge(session: Session, arrivals: Arrivals, pricer: Pricer) -> pl.DataFrame:
     """Merge arrivals into the facts; returns shard_no, chunk_no, stored, updated of each chunk that changed any."""
     arrivals = with_standing_keys(session, arrivals)
-    requests, renamed = _reduced(arrivals.requests)
+    requests, renamed = _reduced(arrivals.requests, arrivals.lent)
     standing = _standing(session, requests["request_key"])
     if standing.height:
         requests, more = _without_collisions(requests, standing)
         if more.height:
             renamed = pl.concat([renamed, more])
             standing = pl.concat([standing, _standing(session, more["new_key"])])
-        taken = _against(requests, standing)
-    else:
-        taken = requests.with_columns(
-            is_new=pl.lit(value=True),
-            brings_usage=pl.lit(value=True),
-            brings_prompt=pl.col("prompt_bytes").is_not_null(),
-        )
+    taken = _against(session, requests, standing, arrivals.lent)
     note_origins(session, arrivals.requests, standing, arrivals.folded, renamed)
     if taken.height:
         _store(session, taken, arrivals, renamed, pricer)
@@ -118,7 +111,8 @@ def merge(session: Session, arrivals: Arrivals, pricer: Pricer) -> pl.DataFrame:
     if repeated:
         taken = taken.filter(~pl.col("request_key").is_in(list(repeated)))
     return taken.group_by("shard_no", "chunk_no").agg(
-        stored=pl.col("is_new").sum().cast(pl.Int64), updated=(~pl.col("is_new")).sum().cast(pl.Int64)
+        stored=pl.col("is_new").sum().cast(pl.Int64),
+        updated=(pl.col("says_more") & ~pl.col("is_new")).sum().cast(pl.Int64),
     )
 
 
@@ -143,12 +137,12 @@ def identity_of() -> pl.Expr:
     return pl.coalesce("provider_response_id", pl.concat_str("source", pl.lit("\0"), "source_record"))
 
 
-def _reduced(requests: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """One row a key: the fuller of several shards' snapshots, filled by the others; and the keys that were renamed."""
+def _reduced(requests: pl.DataFrame, lent: pl.DataFrame | None) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """One row a key, joined of several shards' snapshots; and the keys that were renamed."""
     renamed = pl.DataFrame(schema={"shard_no": pl.Int64, "request_key": pl.Int64, "new_key": pl.Int64})
     if requests["request_key"].n_unique() == requests.height:
         return requests, renamed
-    rest = requests
+    rest = ranked(requests, lent)
     first = rest.unique("request_key", keep="first", maintain_order=True)
     while True:
         rest = rest.join(first, on=["request_key", "shard_no"], how="anti") if rest.height else rest
@@ -158,8 +152,14 @@ def _reduced(requests: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
         rest = rest.join(batch, on=["request_key", "shard_no"], how="anti")
         batch, more = _without_collisions(batch, first)
         renamed = pl.concat([renamed, more])
-        both = _against(batch, first)
-        first = pl.concat([first.join(both, on="request_key", how="anti"), both.select(first.columns)])
+        both = joined(batch, first)
+        first = pl.concat(
+            [
+                first.join(both, on="request_key", how="anti"),
+                both.select(first.columns),
+                batch.join(both, on="request_key", how="anti").select(first.columns),
+            ]
+        )
 
 
 def _without_collisions(requests: pl.DataFrame, standing: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -202,65 +202,26 @@ def _strong(ids: pl.Expr) -> pl.Expr:
     return ids.map_elements(is_strong_id, return_dtype=pl.Boolean)
 
 
-def _against(requests: pl.DataFrame, standing: pl.DataFrame) -> pl.DataFrame:
-    """The rows to store: new ones, and those that make a standing row fuller, with what only the standing row knew."""
-    joined = requests.join(standing, on="request_key", how="left", suffix="_standing")
-    known = pl.col("fullness_standing").is_not_null()
-    fuller = pl.col("fullness") > pl.col("fullness_standing")
-    columns = [name for name in requests.columns if name != "request_key"]
-    if "tags_standing" in joined.columns:
-        was, now = pl.col("tags_standing"), pl.col("tags")
-        stays = known & ~fuller
-        labels = with_united_tags(
-            joined, pl.when(stays).then(was).otherwise(now), pl.when(stays).then(now).otherwise(was)
-        )
-        joined = joined.with_columns(labels.alias("tags_united"))
-    merged = []
-    for name in columns:
-        was = pl.col(f"{name}_standing") if f"{name}_standing" in joined.columns else pl.lit(None)
-        now = pl.col(name)
-        if name in ("shard_no", "chunk_no"):
-            value = now
-        elif name == "cost_reported_pusd" and "source_standing" in joined.columns:
-            beside = pl.when(fuller).then(was).otherwise(now)  # what another source claims that the call cost
-            other = pl.when(pl.col("source") != pl.col("source_standing")).then(beside)
-            value = pl.coalesce(pl.when(known & ~fuller).then(was).otherwise(now), other)
-        elif name in _OWN or name in _PLACE or name == "source_record":
-            value = pl.when(known & ~fuller).then(was).otherwise(now)
-        elif name == "tags" and "tags_united" in joined.columns:
-            value = pl.col("tags_united")
-        elif name in _PROMPT:
-            value = pl.when(known & pl.col("prompt_bytes_standing").is_not_null() & _keeps_prompt(fuller)).then(was)
-            value = value.otherwise(now)
-        else:
-            value = pl.when(known & ~fuller).then(pl.coalesce(was, now)).otherwise(pl.coalesce(now, was))
-        merged.append(value.alias(name))
-    differs = [
-        value.ne_missing(pl.col(f"{name}_standing"))
-        for name, value in zip(columns, merged, strict=True)
-        if name not in (*_PLACE, "fullness") and f"{name}_standing" in joined.columns
-    ]
-    prompt_is_new = pl.col("prompt_bytes").is_not_null() & (
-        pl.col("prompt_bytes_standing").is_null() | ~_keeps_prompt(fuller)
-    )
-    return (
-        joined.with_columns(
-            is_new=~known,
-            brings_usage=~known | fuller,
-            brings_prompt=(~known & pl.col("prompt_bytes").is_not_null()) | prompt_is_new,
-        )
-        .filter(~known | pl.any_horizontal(differs))
-        .select("request_key", *merged, "is_new", "brings_usage", "brings_prompt")
-    )
-
-
-def _keeps_prompt(fuller: pl.Expr) -> pl.Expr:
-    """The standing row's prompt stays unless a fuller snapshot brings one."""
-    return ~fuller | pl.col("prompt_bytes").is_null()
+def _against(
+    session: Session, requests: pl.DataFrame, standing: pl.DataFrame, lent: pl.DataFrame | None
+) -> pl.DataFrame:
+    """The rows to store: new ones, and those that say more than a standing row, joined with it."""
+    if "is_joined" not in requests.columns:
+        requests = ranked(requests, lent) if standing.height or lent is not None else placed(requests)
+    if not standing.height:
+        return requests.with_columns(is_new=pl.lit(value=True), says_more=pl.lit(value=True))
+    session.register("incoming_keys", standing.select("request_key"))
+    stood = ranked(standing, session.frame("ingest.standing_lent"))
+    session.unregister("incoming_keys")
+    both = joined(requests, stood).filter("changed").with_columns(is_new=pl.lit(value=False))
+    new = requests.join(standing, on="request_key", how="anti")
+    new = new.with_columns(is_new=pl.lit(value=True), says_more=pl.lit(value=True))
+    return pl.concat([new, both.select(new.columns)])
 
 
 def _store(session: Session, taken: pl.DataFrame, arrivals: Arrivals, renamed: pl.DataFrame, pricer: Pricer) -> None:
-    session.register("incoming", taken.with_columns(cost_state=known_state(), warnings=own_warnings()))
+    stored = without_ranks(taken).with_columns(cost_state=known_state(), warnings=own_warnings())
+    session.register("incoming", stored)
     pricer.prepare(session, "incoming")
     pricer.price(session, "incoming", "incoming_priced")
     parts = _parts(session, taken, arrivals, renamed)
@@ -269,7 +230,7 @@ def _store(session: Session, taken: pl.DataFrame, arrivals: Arrivals, renamed: p
         pricer.price_parts(session, "incoming_parts", "incoming", "incoming_priced", "incoming_parts_priced")
     replaced = taken.filter(~pl.col("is_new"))
     if replaced.height:
-        session.register("replaced", replaced.select("request_key", "brings_prompt"))
+        session.register("replaced", replaced.select("request_key", brings_prompt=pl.col("prompt_shard").is_not_null()))
         session.execute("ingest.delete_replaced")
         session.unregister("replaced")
     session.execute(
@@ -283,6 +244,11 @@ def _store(session: Session, taken: pl.DataFrame, arrivals: Arrivals, renamed: p
         session.execute("ingest.drop_table", {"table": "incoming_parts_priced"})
         session.unregister("incoming_parts")
     session.unregister("incoming")
+    lent = lent_rows(taken)
+    if lent.height:
+        session.register("incoming_lent", lent)
+        session.execute("ingest.insert_lent")
+        session.unregister("incoming_lent")
     _store_segments(session, taken, arrivals, renamed)
     if arrivals.lines is not None:
         session.register("incoming_lines", arrivals.lines)
@@ -316,13 +282,28 @@ def own_warnings() -> pl.Expr:
 
 
 def _store_segments(session: Session, taken: pl.DataFrame, arrivals: Arrivals, renamed: pl.DataFrame) -> None:
-    winners = taken.filter("brings_prompt").select("request_key", "shard_no")
-    if arrivals.segments is None or not winners.height:
-        return
-    segments = _of(_renamed(arrivals.segments, renamed), winners, complete=taken.height == arrivals.requests.height)
-    session.register("incoming_segments", segments)
-    session.execute("ingest.insert_segments")
-    session.unregister("incoming_segments")
+    winners = taken.filter(pl.col("prompt_shard").is_not_null())
+    if arrivals.segments is not None and winners.height:
+        segments = _renamed(arrivals.segments, renamed)
+        if (
+            taken.height < arrivals.requests.height
+            or taken.select((pl.col("is_joined") | ~pl.col("is_new")).any()).item()
+        ):
+            segments = _of(segments, winners, "prompt_shard")
+        session.register("incoming_segments", segments)
+        session.execute("ingest.insert_segments")
+        session.unregister("incoming_segments")
+    moved = taken.filter("is_joined", pl.col("prompt_bytes") > 0)
+    if moved.height:
+        # A prompt that one snapshot gave, at the tokens and the time of the joined row.
+        known = pl.any_horizontal(pl.col(name).is_not_null() for name in INPUT_CLASSES)
+        tokens = pl.sum_horizontal(pl.col(name).fill_null(0) for name in INPUT_CLASSES)
+        places = moved.select(
+            "request_key", "prompt_bytes", "start_us", prompt_tokens=pl.when(known).then(tokens.clip(0, MAX_PLACED))
+        )
+        session.register("incoming_places", places)
+        session.execute("ingest.place_segments")
+        session.unregister("incoming_places")
 
 
 def _parts(session: Session, taken: pl.DataFrame, arrivals: Arrivals, renamed: pl.DataFrame) -> pl.DataFrame:
@@ -330,10 +311,9 @@ def _parts(session: Session, taken: pl.DataFrame, arrivals: Arrivals, renamed: p
     columns = ["request_key", "part", "model_id", *PART_TOKENS]
     found = []
     if arrivals.parts is not None:
-        winners = taken.filter("brings_usage").select("request_key", "shard_no")
         parts = _renamed(arrivals.parts, renamed).rename({"model": "model_id"})
-        found.append(parts.join(winners, on=["request_key", "shard_no"], how="semi").select(columns))
-    kept = taken.filter(~pl.col("brings_usage")).select("request_key")
+        found.append(_of(parts, taken, "usage_shard").select(columns))
+    kept = taken.filter(pl.col("usage_shard").is_null()).select("request_key")
     if kept.height:
         session.register("kept_usage", kept)
         found.append(session.frame("ingest.standing_parts").select(columns))
@@ -350,6 +330,7 @@ def _renamed(rows: pl.DataFrame, renamed: pl.DataFrame) -> pl.DataFrame:
     return joined.with_columns(request_key=pl.coalesce("new_key", "request_key")).drop("new_key")
 
 
-def _of(rows: pl.DataFrame, winners: pl.DataFrame, *, complete: bool) -> pl.DataFrame:
-    """The child rows of the snapshots that won; all of them where every arrival is stored."""
-    return rows if complete else rows.join(winners, on=["request_key", "shard_no"], how="semi")
+def _of(rows: pl.DataFrame, winners: pl.DataFrame, shard: str) -> pl.DataFrame:
+    """The child rows that come from the shard which gave the winners' usage or prompt."""
+    given = winners.select("request_key", shard_no=pl.col(shard))
+    return rows.join(given, on=["request_key", "shard_no"], how="semi")

@@ -1,8 +1,7 @@
-"""Calls that several sources told of: every source keeps its place, and labels of all of them reach the one row."""
+"""Calls that several sources told of: every source keeps its place, the one of its fullest snapshot."""
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Final
 
 import polars as pl
@@ -10,7 +9,7 @@ import polars as pl
 if TYPE_CHECKING:
     from app.warehouse.store import Session
 
-_PLACE: Final = ("request_key", "source", "source_record", "origin_file", "origin_line")
+_PLACE: Final = ("request_key", "source", "source_record", "origin_file", "origin_line", "fullness")
 
 
 def note_origins(
@@ -20,7 +19,7 @@ def note_origins(
     folded: pl.DataFrame | None,
     renamed: pl.DataFrame,
 ) -> None:
-    """Keep the places of calls that arrive from another source than one that told of them before.
+    """Keep the places of calls that several sources tell of: one a source, that of its fullest snapshot.
 
     Args:
         requests: the arriving rows of all shards, before any were joined.
@@ -31,38 +30,27 @@ def note_origins(
     twice = requests["request_key"].n_unique() < requests.height
     if not twice and not standing.height and folded is None:
         return
-    places = [requests.join(renamed, on=["shard_no", "request_key"], how="anti").select(_PLACE)]
-    places += [frame.select(_PLACE) for frame in (standing, folded) if frame is not None and frame.height]
-    several = (
-        pl.concat(places, how="vertical_relaxed")
+    arriving = requests.join(renamed, on=["shard_no", "request_key"], how="anti")
+    frames = [frame for frame in (standing, arriving, folded) if frame is not None and frame.height]
+    told = pl.concat(
+        (frame.with_columns(fullness=_fullness(frame), new=pl.lit(frame is not standing)).select(*_PLACE, "new")
+         for frame in frames),
+        how="vertical_relaxed",
+    )  # fmt: skip
+    fullest = (
+        told.with_columns(sources=pl.col("source").n_unique().over("request_key"))
+        .sort("fullness", descending=True, nulls_last=True, maintain_order=True)
         .unique(["request_key", "source"], keep="first", maintain_order=True)
-        .filter(pl.len().over("request_key") > 1)
     )
-    if several.height:
-        session.register("incoming_origins", several)
+    # Where one source tells of a call again, fuller than it stands, the place may be one that others stand beside.
+    stands = pl.col("request_key").is_in(standing["request_key"].implode())
+    wanted = fullest.filter((pl.col("sources") > 1) | (stands & pl.col("new")))
+    if wanted.height:
+        session.register("incoming_origins", wanted.drop("new"))
         session.execute("ingest.insert_origins")
         session.unregister("incoming_origins")
 
 
-def united_tags(winner: str | None, other: str | None) -> str | None:
-    """The labels of two snapshots of a call as JSON; the fuller snapshot's own come first."""
-    if winner is None or other is None or winner == other:
-        return other if winner is None else winner
-    try:
-        first, second = json.loads(winner), json.loads(other)
-    except ValueError:
-        return winner
-    if not isinstance(first, dict) or not isinstance(second, dict) or second.items() <= first.items():
-        return winner
-    return json.dumps({**second, **first}, sort_keys=True, ensure_ascii=False)
-
-
-def with_united_tags(rows: pl.DataFrame, winner: pl.Expr, other: pl.Expr) -> pl.Series:
-    """`united_tags` of two columns; only rows in which both say something different are looked at one by one."""
-    pairs = rows.select(winner=winner, other=other)
-    differing = pairs.select(
-        (pl.col("winner").is_not_null() & pl.col("other").is_not_null() & (pl.col("winner") != pl.col("other"))).any()
-    ).item()
-    if not differing:
-        return pairs.select(pl.coalesce("winner", "other")).to_series().alias("tags")
-    return pl.Series("tags", [united_tags(*pair) for pair in pairs.iter_rows()], dtype=pl.String)
+def _fullness(frame: pl.DataFrame) -> pl.Expr:
+    """Shards of older versions do not say how full what they folded was."""
+    return pl.col("fullness") if "fullness" in frame.columns else pl.lit(None, dtype=pl.Int64)
