@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 _NAMED: Final = (
     "report",
     "scope",
+    "payer",
     "day",
     "last_day",
     "provider",

@@ -128,9 +128,20 @@ def _left_out(lines: pl.DataFrame) -> list[Aside]:
             Aside("the same bill twice", f"{source} (counted from {better})", int(pusd or 0))
             for source, better, pusd in doubled.rows()
         ),
+        *_gone(lines),
         *_cut_by_newer(lines),
         *(Aside("a currency without a rate", name or "?", None, f"{sum_:f}") for name, sum_ in foreign.rows()),
         *(Aside("other services on the bill", name, int(pusd or 0)) for name, pusd in others.rows()),
+    ]
+
+
+def _gone(lines: pl.DataFrame) -> list[Aside]:
+    """Items that were on the bill, and that the newest whole export of their days does not have any more."""
+    of = ["source", "report", "at_us"]
+    sums = lines.filter("is_gone").group_by(of).agg(pl.col("cost_pusd").cast(pl.Int128).sum()).sort(of)
+    return [
+        Aside("items that a newer export no longer has", f"{report} of {source}, {_iso(at_us)}", int(pusd or 0))
+        for source, report, at_us, pusd in sums.rows()
     ]
 
 

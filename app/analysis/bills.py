@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from app.analysis.bill_costs import with_costs_elsewhere
+from app.analysis.bill_doubles import undoubled
 from app.analysis.bill_facts import bill_facts
 from app.core.hashing import hash64
 from app.core.money import pico
@@ -48,6 +49,7 @@ _LINE_SCHEMA: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
     "has_cost": pl.Boolean,
     "doubled_by": pl.String,
     "cost_elsewhere": pl.Boolean,
+    "is_gone": pl.Boolean,
 }
 
 
@@ -59,7 +61,9 @@ class BillLine:
     `cost_pusd` is None where the report says no cost, or in a currency without a rate; `value_pusd` is the quantity of
     a line without a cost at the price book's rate, None where that has none. A line with `doubled_by` does not count:
     that source says it too, its own where a newer export of the same report does.
-    `cost_elsewhere`: a cost line of the bill says what a line without a cost costs.
+    `cost_elsewhere`: a cost line of the bill says what a line without a cost costs. `payer`: the organisation or
+    billing account whose bill it is, where it is said; it is not stored. `is_gone`: an item that the newest whole
+    export of its days no longer has; it does not count.
     """
 
     at_us: int
@@ -84,6 +88,8 @@ class BillLine:
     price_row: str | None = None
     doubled_by: str | None = None
     cost_elsewhere: bool = False
+    payer: str | None = None
+    is_gone: bool = False
 
     @property
     def amount_pusd(self) -> int | None:
@@ -108,7 +114,7 @@ def settle(session: Session, book: PriceBook) -> bool:
     if session.rows("billed.state") == [(made_of,)]:
         return False
     session.execute("billed.set_state", made_of=made_of)
-    lines = with_costs_elsewhere(_priced(_undoubled(_read(session, book)), book))
+    lines = with_costs_elsewhere(_priced(undoubled(_read(session, book)), book))
     made = pl.DataFrame([_row(line) for line in lines], schema=_LINE_SCHEMA, orient="row")
     _replace(session, "billed.clear_lines", "billed.insert_lines", made)
     before = session.frame("billed.facts")
@@ -188,6 +194,8 @@ def _read(session: Session, book: PriceBook) -> list[tuple[BillLine, str | None,
             has_cost=row["has_cost"],
             cost_pusd=_dollars(row, book),
             doubled_by=row["source"] if row["is_older"] else None,
+            payer=row["payer"],
+            is_gone=row["is_gone"],
         )
         found.append((line, row["region"], row["written_ns"]))
     return found
@@ -201,52 +209,6 @@ def _dollars(row: dict[str, Any], book: PriceBook) -> int | None:
     with localcontext() as context:
         context.prec = 60
         return pico(row["cost"] * worth)
-
-
-def _undoubled(lines: list[tuple[BillLine, str | None, int]]) -> list[tuple[BillLine, str | None]]:
-    """Name, for each line that another source's bill of the same provider, account and day says too, that source.
-
-    What a provider's own report says comes before a FOCUS export of it, then the newest file. A report that names no
-    account is of all of them, and a line about several days is doubled where any of them is.
-    """
-    units: dict[tuple[str, int, str], _Units] = defaultdict(dict)
-    for line, _, written_ns in lines:
-        for at_us in line.days if line.doubled_by is None else ():
-            of_day = units[line.provider, at_us, _matter(line)]
-            accounts, newest = of_day.get((line.source, line.report), (set(), 0))
-            of_day[line.source, line.report] = (accounts | {line.account}, max(newest, written_ns))
-    found = []
-    for line, region, _ in lines:
-        if line.doubled_by is not None:
-            found.append((line, region))
-            continue
-        days = (units[line.provider, at_us, _matter(line)] for at_us in line.days)
-        better = next((name for of_day in days if (name := _better(line, of_day)) is not None), None)
-        found.append((replace(line, doubled_by=better), region))
-    return found
-
-
-_Units = dict[tuple[str, str], tuple[set[str | None], int]]
-"""(source, report) -> its accounts on a day and when its newest file was written."""
-
-
-def _better(line: BillLine, of_day: _Units) -> str | None:
-    """The source that says a line's day too and comes before its own."""
-    if len(of_day) == 1:
-        return None
-    own = (line.source, line.report)
-    ranked = sorted(of_day, key=lambda unit: (unit[1] == "focus", -of_day[unit][1], unit))
-    ahead = ranked[: ranked.index(own)]
-    return next((unit[0] for unit in ahead if _says_too(of_day[unit][0], line.account, of_day[own][0])), None)
-
-
-def _matter(line: BillLine) -> str:
-    """What two reports must both speak of to say the same: costs, or one kind of usage."""
-    return "costs" if line.has_cost else line.report
-
-
-def _says_too(theirs: set[str | None], account: str | None, ours: set[str | None]) -> bool:
-    return account in theirs or theirs == {None} or ours == {None}
 
 
 def _priced(lines: list[tuple[BillLine, str | None]], book: PriceBook) -> list[BillLine]:

@@ -44,6 +44,9 @@ INPUT_SIDE: Final = frozenset(
     name for name in BILLED_CLASSES if name.startswith(("input", "cache")) and name != "input_audio"
 )
 
+WHOLE_SCOPE: Final = "/"
+"""How the scope of a line ends that a payer is charged for all accounts together."""
+
 
 class BilledLine(msgspec.Struct, frozen=True, kw_only=True):
     """One line.
@@ -51,7 +54,9 @@ class BilledLine(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         report: what the export is of; a newer export of the same report takes the place of an older one, day by day.
         scope: the account that one export gives whole, '' where an export gives all of them; of an item that stands for
-            itself FLAT_SCOPE and its name.
+            itself FLAT_SCOPE and its name. One that ends in WHOLE_SCOPE is of every account whose scope begins so.
+        payer: the organisation or billing account whose bill it is, as the provider names it; None where neither the
+            export nor its pull says it. It tells bills of one report apart, and no requests.
         day: ISO date in UTC, as providers cut bills.
         last_day: the last UTC day that the line is about where that is another; None for one day.
         usage_class: one of BILLED_CLASSES.
@@ -64,6 +69,7 @@ class BilledLine(msgspec.Struct, frozen=True, kw_only=True):
 
     report: str
     scope: str = ""
+    payer: str | None = None
     day: str
     last_day: str | None = None
     provider: str

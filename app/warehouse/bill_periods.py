@@ -2,21 +2,23 @@
 
 One export gives days, another a month in one line. A period whose every day newer exports say does not count; a
 longer one of which they say some days cannot be cut, so it does not count either and is named where bills are compared.
+One export gives a bill by account, another the payer's bill as a whole: those say the same days too.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from app.core.billed import FLAT_SCOPE
+from app.core.billed import FLAT_SCOPE, WHOLE_SCOPE
+from app.warehouse.bill_items import ItemsOfDay, exports_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from app.warehouse.store import Session
 
@@ -25,8 +27,8 @@ KEY: Final = ("source", "report", "scope", "day", "last_day", "export", "page")
 _SCHEMA: Final = {**dict.fromkeys(KEY, pl.String), "page": pl.Int64}
 _DAY: Final = timedelta(days=1)
 _DAY_OR_WEEK: Final = (1, 7)
-_FLAT: Final = (FLAT_SCOPE, 0)
-"""All items that stand for themselves are one export: together they say a day."""
+_ITEMS: Final = (FLAT_SCOPE, -1)
+"""To pages of days, all items that stand for themselves are one export: together they say a day."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,7 @@ class _Period:
     through: date
     written_ns: int
     has_usage: bool
+    has_more: bool
     is_whole: bool = False
 
     @property
@@ -56,11 +59,15 @@ class _Period:
     def age(self) -> tuple[int, tuple[str, int]]:
         return self.written_ns, self.export
 
+    @property
+    def is_item(self) -> bool:
+        return self.report[2].startswith(FLAT_SCOPE)
+
     def days(self) -> Iterator[date]:
-        day = self.first
-        while day <= self.through:
-            yield day
-            day += _DAY
+        return _days(self.first, self.through)
+
+    def items(self) -> ItemsOfDay:
+        return ItemsOfDay(self.export, self.first, self.through, self.written_ns, self.has_more)
 
 
 def replaced(session: Session, days: pl.DataFrame) -> pl.DataFrame:
@@ -81,35 +88,106 @@ def replaced(session: Session, days: pl.DataFrame) -> pl.DataFrame:
 def older(session: Session) -> pl.DataFrame:
     """Periods (the columns KEY) that stand but do not count: newer exports of the same report say their days.
 
-    The newest comes first, and only what counts takes the place of others: that makes the order of reading no matter.
+    `is_gone`: the period is of an item, and the newest whole export of items of its days does not have it any more. The
+    newest comes first, and only what counts takes the place of others: that makes the order of reading no matter.
     """
-    none = pl.DataFrame(schema=dict.fromkeys(KEY[:4], pl.String))
-    said: dict[tuple[str, str, str], dict[date, set[tuple[str, int]]]] = defaultdict(lambda: defaultdict(set))
+    periods = _read(session, pl.DataFrame(schema=dict.fromkeys(KEY[:4], pl.String)))
+    said = _Said(periods)
     found = []
-    for period in sorted(_read(session, none), key=lambda period: period.age, reverse=True):
-        is_flat = period.report[2].startswith(FLAT_SCOPE)
-        by_day = said[(*period.report[:2], "") if is_flat else period.report]
-        export = _FLAT if is_flat else period.export
-        again = [bool(by_day[day] - {export}) for day in period.days()]
+    for period in sorted(periods, key=lambda period: period.age, reverse=True):
+        again = [said.by_another(period, day) for day in period.days()]
         if all(again) or (period.is_whole and any(again)):
-            found.append(period.key)
-        elif period.has_usage and (period.is_whole or period.first == period.through):
-            for day in period.days():
-                by_day[day].add(export)
-    return pl.DataFrame(found, schema=_SCHEMA, orient="row")
+            found.append((*period.key, said.is_gone(period)))
+        else:
+            said.add(period)
+    return pl.DataFrame(found, schema={**_SCHEMA, "is_gone": pl.Boolean}, orient="row")
+
+
+class _Said:
+    """Which exports say which days of a report: of an account, of a payer with all accounts, of items."""
+
+    def __init__(self, periods: Sequence[_Period]) -> None:
+        self._exports: dict[tuple[str, str, str], dict[date, set[tuple[str, int]]]] = defaultdict(
+            lambda: defaultdict(set)
+        )
+        scopes = {period.report for period in periods if not period.is_item}
+        wholes = [scope for scope in scopes if scope[2].endswith(WHOLE_SCOPE)]
+        self._above = {
+            scope: [one for one in wholes if one != scope and one[:2] == scope[:2] and scope[2].startswith(one[2])]
+            for scope in scopes
+        }
+        items: dict[tuple[str, str], list[ItemsOfDay]] = defaultdict(list)
+        for period in periods:
+            if period.is_item:
+                items[period.report[:2]].append(period.items())
+        self._items = {report: exports_of(found) for report, found in items.items()}
+
+    def by_another(self, period: _Period, day: date) -> bool:
+        """Whether an export that is not its own says a day of a period: of its account, or of all in or around it."""
+        if period.is_item:
+            return bool(self._pages(period, day)) or self._no_longer(period, day)
+        places = [period.report, *self._above[period.report], _part_of(period.report, "accounts")]
+        of_items = self._exports[_part_of((*period.report[:2], ""), "items")][day] if not period.report[2] else set()
+        return bool(of_items) or any(self._exports[place][day] - {period.export} for place in places)
+
+    def is_gone(self, period: _Period) -> bool:
+        return period.is_item and any(
+            self._no_longer(period, day) and not self._pages(period, day) for day in period.days()
+        )
+
+    def add(self, period: _Period) -> None:
+        """Note that a period counts for its days: one that says all use of them, or is of an item."""
+        says_days = period.has_usage and (period.is_whole or period.first == period.through)
+        name = (*period.report[:2], "")
+        if period.is_item:
+            if says_days:
+                self._add(_part_of(name, "items"), period.days(), _ITEMS)
+            export = self._items[name[:2]][period.export]
+            if export.is_whole:
+                days = _days(export.first, export.through)
+                self._add(_part_of(name, "whole items"), days, (FLAT_SCOPE, export.number))
+        elif says_days:
+            for place in (period.report, *(_part_of(whole, "accounts") for whole in self._above[period.report])):
+                self._add(place, period.days(), period.export)
+
+    def _pages(self, item: _Period, day: date) -> set[tuple[str, int]]:
+        """The exports that say a day of an item whole, of which it is none."""
+        return self._exports[(*item.report[:2], "")][day]
+
+    def _no_longer(self, item: _Period, day: date) -> bool:
+        """Whether a newer whole export of items says the day of an item that is none of it."""
+        name = item.report[:2]
+        own = (FLAT_SCOPE, self._items[name][item.export].number)
+        return bool(self._exports[_part_of((*name, ""), "whole items")][day] - {own})
+
+    def _add(self, place: tuple[str, str, str], days: Iterable[date], export: tuple[str, int]) -> None:
+        for day in days:
+            self._exports[place][day].add(export)
+
+
+def _part_of(report: tuple[str, str, str], what: str) -> tuple[str, str, str]:
+    """A place for what is said of parts of what a scope is of: of a payer's accounts, of items."""
+    return (*report[:2], f"{report[2]}\0{what}")
+
+
+def _days(first: date, through: date) -> Iterator[date]:
+    day = first
+    while day <= through:
+        yield day
+        day += _DAY
 
 
 def _read(session: Session, days: pl.DataFrame) -> list[_Period]:
     session.register("days_of_bills", days)
-    rows = session.rows("billed.periods", {"days": "days_of_bills"}, flat=f"{FLAT_SCOPE}%")
+    rows = session.rows("billed.periods", {"days": "days_of_bills"}, flat=f"{FLAT_SCOPE}%", whole=f"%{WHOLE_SCOPE}")
     session.unregister("days_of_bills")
     found = []
-    for *names, page, written_ns, has_usage in rows:
+    for *names, page, written_ns, has_usage, has_more in rows:
         source, report, scope, day, last_day, export = (str(name) for name in names)
         first = date.fromisoformat(day)
         through = _through(first, date.fromisoformat(last_day))
         key = (source, report, scope, day, last_day, export, int(page))
-        found.append(_Period(key, first, through, int(written_ns), bool(has_usage)))
+        found.append(_Period(key, first, through, int(written_ns), bool(has_usage), bool(has_more)))
     return list(_told_whole(found))
 
 
@@ -128,4 +206,4 @@ def _told_whole(periods: Iterable[_Period]) -> Iterator[_Period]:
     for period in given:
         alone = single[period.report, period.export].isdisjoint(period.days())
         is_whole = period.has_usage and period.first < period.through and alone
-        yield _Period(period.key, period.first, period.through, period.written_ns, period.has_usage, is_whole)
+        yield replace(period, is_whole=is_whole)

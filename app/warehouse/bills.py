@@ -42,8 +42,8 @@ def take_bills(session: Session, incoming: pl.DataFrame) -> pl.DataFrame:
 
     Returns shard_no, chunk_no, stored, updated: how many lines of each chunk are new, or say other amounts than before.
     """
-    if "last_day" not in incoming.columns:  # a shard that was written before lines had it
-        incoming = incoming.with_columns(last_day=pl.lit(None, pl.String))
+    for name in {"last_day", "payer"}.difference(incoming.columns):  # a shard that was written before lines had it
+        incoming = incoming.with_columns(pl.lit(None, pl.String).alias(name))
     incoming = _newest_readings(incoming)
     session.register("incoming_billed", incoming)
     before = session.frame("billed.standing")

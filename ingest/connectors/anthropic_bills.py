@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Final
 
-from ingest.connectors.answers import rfc3339
+import msgspec
+
+from app.core.errors import ForbiddenError
+from ingest.connectors.answers import decoder, rfc3339
 from ingest.connectors.bill_reports import Report, pull_reports
 from ingest.connectors.connector import Batch, Connector, Errand, Option
-from ingest.connectors.polite import PoliteClient, host_of
+from ingest.connectors.polite import PoliteClient, RefusedError, host_of
 from ingest.connectors.secret_reference import read_secret
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+log = logging.getLogger(__name__)
+
 HOST: Final = "https://api.anthropic.com"
 VERSION: Final = "2023-06-01"
+ME: Final = "/v1/organizations/me"
 
 # Source: the Admin API reference, "Get Messages Usage Report" and "Get Cost Report".
 REPORTS: Final = (
@@ -30,12 +37,28 @@ REPORTS: Final = (
 )
 
 
+class _Organization(msgspec.Struct):
+    id: str
+
+
 def pull(errand: Errand) -> Iterator[Batch]:
-    """The pages of both reports, one a batch. Raises as `pull_reports` does."""
+    """The pages of both reports, one a batch, each with the organisation that it is of: a default workspace has no name
+    in the reports, so that those of two organisations would look like one. Raises as `pull_reports` does.
+    """
     url = str(errand.options.get("url", HOST))
     headers = {"x-api-key": read_secret(str(errand.options["key"])), "anthropic-version": VERSION}
     with PoliteClient(url, headers, errand.guard, errand.patience) as client:
-        yield from pull_reports(errand, client, REPORTS, lambda us: {"starting_at": rfc3339(us)})
+        payer = _organization(client)
+        yield from pull_reports(errand, client, REPORTS, lambda us: {"starting_at": rfc3339(us)}, payer)
+
+
+def _organization(client: PoliteClient) -> str | None:
+    """Whose key it is (source: the Admin API reference, "Get Current Organization"); None where it is not said."""
+    try:
+        return client.get(ME, {}, decoder(_Organization, ME)).id
+    except (RefusedError, ForbiddenError) as error:
+        log.info("%s does not say whose key it is: %s", client.base_url, error)
+        return None
 
 
 CONNECTOR: Final = Connector(

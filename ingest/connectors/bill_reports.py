@@ -55,9 +55,15 @@ class _Page(msgspec.Struct):
 
 
 def pull_reports(
-    errand: Errand, client: PoliteClient, reports: tuple[Report, ...], start: Callable[[int], dict[str, str | int]]
+    errand: Errand,
+    client: PoliteClient,
+    reports: tuple[Report, ...],
+    start: Callable[[int], dict[str, str | int]],
+    payer: str | None = None,
 ) -> Iterator[Batch]:
     """The pages of each report that hold anything; `start` gives the parameters of a first day (microseconds UTC).
+
+    `payer` is the organisation whose bill it is: it is written on each page, where the pages do not say it themselves.
 
     Raises:
         ForbiddenError, UnavailableError, InputError: as the client does, and for another layout.
@@ -69,13 +75,18 @@ def pull_reports(
         begin = errand.since_us if last is None else last - OVERLAP_US
         try:
             for body in _pages(client, report, start(begin - begin % DAY_US)):
-                yield _batch(through, [body], reports, errand)
+                yield _batch(through, [body if payer is None else _of_payer(body, payer)], reports, errand)
         except RefusedError as error:
             if not report.optional or error.status != 404:
                 raise
             log.info("%s has no report %s; it is left out", client.base_url, report.path)
         through[report.path] = errand.now_us
         yield _batch(through, [], reports, errand)
+
+
+def _of_payer(page: bytes, payer: str) -> bytes:
+    fields = msgspec.json.decode(page, type=dict[str, msgspec.Raw])
+    return msgspec.json.encode({"organization_id": payer, **fields})
 
 
 def _batch(through: dict[str, int], lines: list[bytes], reports: tuple[Report, ...], errand: Errand) -> Batch:

@@ -98,6 +98,7 @@ def made_bill() -> pl.DataFrame:
                 "byte_from": 0,
                 "task": "t",
                 "has_more": number % 3 == 0,
+                "payer": ("org-a", None)[number % 2],
             }
         )
         if number % 13 == 0:
@@ -120,6 +121,7 @@ OLDER = pl.DataFrame(
         "last_day": "2026-11-02",
         "export": ["/b/bill-0.csv", "/b/bill-1.csv"],
         "page": 0,
+        "is_gone": [True, False],
     }
 )
 LINES = """
@@ -137,6 +139,7 @@ FROM billed
 """
 MIGRATIONS = (
     "facts", "analysis", "bills", "bill_lines", "overlaps", "bill_state", "bill_costs", "cut_short", "days_of_bills",
+    "payers_of_bills", "items_gone",
 )  # fmt: skip
 COPIED = ("requests", "attribution", "sources", "billed", "bill_lines")
 
@@ -174,7 +177,7 @@ def click(duck: Warehouse, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         client.command("CREATE TABLE days (day_us Int64) ENGINE = Memory")
         client.insert("days", [(START,), (START + DAY_US,)], column_names=["day_us"])
         names = ("source", "report", "scope", "day", "last_day", "export")
-        client.command(f"CREATE TABLE older_periods ({' String, '.join(names)} String, page Int64) ENGINE = Memory")
+        client.command(f"CREATE TABLE older_periods ({' String, '.join(names)} String, page Int64, is_gone Bool) ENGINE = Memory")
         client.insert("older_periods", OLDER.rows(), column_names=OLDER.columns)
         for statement in clickhouse(
             "rollup.spend_fill",
@@ -189,7 +192,7 @@ def click(duck: Warehouse, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 QUESTIONS: tuple[tuple[str, dict[str, str], dict[str, object]], ...] = (
     ("billed.sums", {"older": "older_periods"}, {}),
-    ("billed.periods", {"days": "older_periods"}, {"flat": "item %"}),
+    ("billed.periods", {"days": "older_periods"}, {"flat": "item %", "whole": "%/"}),
     ("billed.lines", {}, RANGE),
     ("billed.logged", {}, RANGE),
     ("billed.logged_days", {}, RANGE),

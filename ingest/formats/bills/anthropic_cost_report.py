@@ -12,6 +12,7 @@ from app.core.billed import BilledLine
 from app.core.usage import Rejected
 from ingest.formats.bills import wording
 from ingest.formats.bills.values import (
+    PAYER,
     BadLineError,
     charge,
     day,
@@ -90,6 +91,7 @@ def _line(starts: Any, result: dict[str, Any], *, cents: bool, page: bool, scope
     return BilledLine(
         report="anthropic_costs",
         scope=scope,
+        payer=text(result.get(PAYER)),
         day=on,
         provider="anthropic",
         account=text(result.get("workspace_id")),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from app.core.billed import BilledLine
 from app.core.usage import Rejected
 from ingest.formats.bills.values import (
+    PAYER,
     BadLineError,
     amount,
     day,
@@ -108,6 +109,7 @@ def _lines(
         yield BilledLine(
             report=REPORT,
             scope=scope,
+            payer=text(result.get(PAYER)),
             day=on,
             provider="anthropic",
             account=text(result.get("workspace_id")),

@@ -14,7 +14,18 @@ import msgspec
 from app.core.billed import BilledLine
 from app.core.usage import Rejected
 from ingest.formats.bills import wording
-from ingest.formats.bills.values import BadLineError, charge, day, last_day, money, nested, rejected, text, units
+from ingest.formats.bills.values import (
+    BadLineError,
+    charge,
+    day,
+    last_day,
+    money,
+    nested,
+    payer_of,
+    rejected,
+    text,
+    units,
+)
 from ingest.formats.format import Format
 
 if TYPE_CHECKING:
@@ -105,6 +116,7 @@ def _line(record: Mapping[str, Any], on: str, cost: Any, quantity: Any, unit: st
     return BilledLine(
         report="aws_cur",
         scope=account or text(_get(record, "bill_payer_account_id")) or "",
+        payer=payer_of(_get(record, "bill_payer_account_id")),
         day=on,
         provider="aws",
         account=account,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from app.core.billed import BilledLine
 from app.core.usage import Rejected
 from ingest.formats.bills import wording
-from ingest.formats.bills.values import BadLineError, charge, day, rejected, text, units
+from ingest.formats.bills.values import BadLineError, charge, day, payer_of, rejected, text, units
 from ingest.formats.format import Format
 
 if TYPE_CHECKING:
@@ -63,6 +63,7 @@ def _line(row: Mapping[str, Any], on: str, cost: Any, quantity: Any, unit: str |
     return BilledLine(
         report="azure_cost",
         scope=account or text(row.get("billingaccountid")) or "",
+        payer=payer_of(row.get("billingaccountid")),
         day=on,
         provider="azure",
         account=account,

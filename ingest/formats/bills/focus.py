@@ -12,7 +12,18 @@ from typing import TYPE_CHECKING, Any, Final
 from app.core.billed import BILLED_CLASSES, BilledLine
 from app.core.usage import Rejected
 from ingest.formats.bills import wording
-from ingest.formats.bills.values import BadLineError, charge, day, last_day, money, nested, rejected, text, units
+from ingest.formats.bills.values import (
+    BadLineError,
+    charge,
+    day,
+    last_day,
+    money,
+    nested,
+    payer_of,
+    rejected,
+    text,
+    units,
+)
 from ingest.formats.format import Format
 
 if TYPE_CHECKING:
@@ -69,12 +80,14 @@ def _line(record: dict[str, Any]) -> BilledLine:
     quantity, unit = _quantity(record) if kind == "usage" else (None, None)
     tier, batch = wording.tier(said) if ours else (None, None)
     payer = text(record.get("BillingAccountId"))
-    account = text(record.get("SubAccountId")) or payer
+    below = text(record.get("SubAccountId"))
+    account = below or payer
     on = day(record.get("ChargePeriodStart"), "ChargePeriodStart")
     seller = provider or (named[0].lower() if named else "unknown")
     return BilledLine(
         report="focus",
-        scope="/".join((seller, payer or "", account or "")),
+        scope=f"{seller}/{payer or ''}/{below or ''}",
+        payer=payer_of(payer),
         day=on,
         last_day=last_day(record.get("ChargePeriodEnd"), "ChargePeriodEnd", on),
         provider=seller,

@@ -11,7 +11,19 @@ from typing import TYPE_CHECKING, Any, Final
 from app.core.billed import BilledLine
 from app.core.usage import Rejected
 from ingest.formats.bills import wording
-from ingest.formats.bills.values import BadLineError, charge, day, items, last_day, money, nested, rejected, text, units
+from ingest.formats.bills.values import (
+    BadLineError,
+    charge,
+    day,
+    items,
+    last_day,
+    money,
+    nested,
+    payer_of,
+    rejected,
+    text,
+    units,
+)
 from ingest.formats.format import Format
 
 if TYPE_CHECKING:
@@ -54,6 +66,7 @@ def _lines(record: dict[str, Any]) -> Iterator[BilledLine]:
     shared: dict[str, Any] = {
         "report": "gcp_billing",
         "scope": account or text(record.get("billing_account_id")) or "",
+        "payer": payer_of(record.get("billing_account_id")),
         "day": on,
         "last_day": last_day(record.get("usage_end_time"), "usage_end_time", on),
         "provider": "google",

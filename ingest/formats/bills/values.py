@@ -34,6 +34,8 @@ _AMERICAN_DAY: Final = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})(?:\s.*)?")
 _UNIT: Final = re.compile(r"\s*(?:(\d[\d,]*)\s*)?(k|m|thousand|million)?\b", re.IGNORECASE)
 _SCALES: Final = {"k": 1_000, "thousand": 1_000, "m": 1_000_000, "million": 1_000_000}
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+PAYER: Final = "organization_id"
+"""Where a page, or a line of it, says whose bill it is."""
 
 
 class BadLineError(ValueError):
@@ -178,6 +180,12 @@ def nested(record: Mapping[str, Any], path: str) -> Any:
     return found
 
 
+def payer_of(value: Any) -> str | None:
+    """The name of a billing account without the path that some exports write in front of it, in small letters."""
+    given = text(value)
+    return None if given is None else given.rstrip("/").rpartition("/")[2].lower() or None
+
+
 def items(value: Any) -> Iterator[dict[str, Any]]:
     """The objects of a list, given as such or as its JSON text."""
     found = decoded_text(value) if isinstance(value, str) else value
@@ -215,12 +223,17 @@ def rejected(error: BadLineError) -> Rejected:
 
 
 def of_pages(parse: Callable[[Any, Origin], Parsed]) -> Callable[[Any, Origin], Parsed]:
-    """A reader whose lines say whether their page names another that follows (`has_more`)."""
+    """A reader whose lines say whether their page names another that follows (`has_more`), and whose bill it is where
+    what pulled the page wrote that on it.
+    """
 
     @wraps(parse)
     def reading(record: Any, origin: Origin) -> Parsed:
-        more = isinstance(record, dict) and record.get("has_more") is True
+        page = record if isinstance(record, dict) else {}
+        said: dict[str, Any] = {"has_more": True} if page.get("has_more") is True else {}
+        if (payer := text(page.get(PAYER))) is not None:
+            said["payer"] = payer
         for line in parse(record, origin):
-            yield msgspec.structs.replace(line, has_more=True) if more and isinstance(line, BilledLine) else line
+            yield msgspec.structs.replace(line, **said) if said and isinstance(line, BilledLine) else line
 
     return reading

@@ -1,0 +1,100 @@
+"""Bills of two organisations are two, one organisation's bill read twice is one, whoever pulls it."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from app.analysis import spend
+from app.core.money import usd
+from app.core.view import View
+from app.main.background import Background
+from app.main.refresh import attribute_and_sum
+from app.main.runtime import opened
+from app.main.store import add_source
+from app.settings import Settings
+from tests.connectors.fake_server import FakeServer
+from tests.connectors.protocols import KEY
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from made_bills import Books
+
+    from app.warehouse.store import Session
+
+
+def costs(cents: str, *, payer: str | None = None, workspace: str | None = None, day: int = 2) -> dict[str, Any]:
+    """A page of a day of Anthropic's costs; of the default workspace it names none."""
+    result = {"currency": "USD", "amount": cents, "workspace_id": workspace, "model": "claude-sonnet-4-5"}
+    result |= {"token_type": "uncached_input_tokens", "cost_type": "tokens"}
+    bucket = {"starting_at": f"2026-03-{day:02}T00:00:00Z", "results": [result]}
+    said = {} if payer is None else {"organization_id": payer}
+    return {**said, "data": [bucket], "has_more": False, "next_page": None}
+
+
+def counted(books: Books) -> Decimal:
+    return Decimal(books.sql("SELECT sum(cost) FROM bill_lines WHERE doubled_by IS NULL")[0][0])
+
+
+def spent(session: Session) -> Decimal:
+    return usd(spend.totals(session, View(spend.whole_period(session, "UTC"))).cost_pusd or 0)
+
+
+def test_default_workspaces_of_two_organisations_are_two_bills(books: Books) -> None:
+    books.read("a.json", costs("100", payer="org-a"), source="one")
+    books.read("b.json", costs("250", payer="org-b"), source="two")
+    assert counted(books) == Decimal("3.5")
+    assert books.reconciled().asides == ()
+    with books.warehouse.session() as session:
+        assert spent(session) == Decimal("3.5")
+
+
+@pytest.mark.parametrize("payers", [("org-a", "org-a"), (None, "org-a"), ("org-a", None), (None, None)])
+def test_one_organisation_that_two_sources_tell_of_counts_once(
+    books: Books, payers: tuple[str | None, str | None]
+) -> None:
+    books.read("a.json", costs("100", payer=payers[0]), source="one")
+    books.read("b.json", costs("100", payer=payers[1]), source="two")
+    assert counted(books) == 1
+    assert [aside.what for aside in books.reconciled().asides] == ["the same bill twice"]
+
+
+def test_pages_that_were_pulled_before_payers_were_told_are_of_the_payer_that_their_source_names(books: Books) -> None:
+    books.read("a.json", costs("100"), source="one")
+    books.read("a2.json", costs("400", payer="org-a", day=3), source="one")
+    books.read("b.json", costs("250", payer="org-b"), costs("800", payer="org-b", day=3), source="two")
+    assert counted(books) == Decimal("15.5")
+
+
+def test_pulls_of_two_organisations_add_up_and_one_pulled_twice_does_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    payers = {KEY: "org-a", "other": "org-b"}
+    cents = {"org-a": "100", "org-b": "250"}
+
+    def speak(asked: Any) -> tuple[int, Any]:
+        payer = payers[asked.headers["x-api-key"]]
+        if asked.path == "/v1/organizations/me":
+            return 200, {"id": payer, "type": "organization", "name": "Acme"}
+        if asked.path == "/v1/organizations/cost_report":
+            return 200, costs(cents[payer])
+        return 200, {"data": [], "has_more": False, "next_page": None}
+
+    monkeypatch.setenv("FAKE_KEY", KEY)
+    monkeypatch.setenv("OTHER_KEY", "other")
+    settings = Settings(data_dir=tmp_path / "data", allow_hosts="127.0.0.1")
+    with FakeServer(speak) as server:
+        for name, key in (("a", "env:FAKE_KEY"), ("b", "env:OTHER_KEY"), ("a-again", "env:FAKE_KEY")):
+            given = {"url": server.url, "key": key}
+            add_source(settings, kind="anthropic-bills", name=name, given=given, every_us=0)
+        with opened(settings) as runtime:
+            done = Background(runtime, settings).run_due_sources()
+            assert sorted(done) == [("a", None), ("a-again", None), ("b", None)]
+            attribute_and_sum(runtime, "UTC")
+            with runtime.warehouse.session() as session:
+                found = session.connection.execute("SELECT payer, sum(cost) FROM billed GROUP BY 1 ORDER BY 1")
+                assert found.fetchall() == [("org-a", 2), ("org-b", Decimal("2.5"))]
+                assert spent(session) == Decimal("3.5")
