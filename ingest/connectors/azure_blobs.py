@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING, Any, Final
 
 from app.core.errors import ForbiddenError, InputError, UsageError
@@ -37,11 +38,8 @@ def pull(errand: Errand) -> Iterator[Batch]:
             allowed or the key is refused. InputError: no such container. UnavailableError: the server stays away.
     """
     place = Place.of(errand.options, "az")
-    store = _Container(errand, place)
-    try:
+    with closing(_Container(errand, place)) as store:
         yield from pull_objects(errand, store, place)
-    finally:
-        store.close()
 
 
 class _Container:

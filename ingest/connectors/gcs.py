@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING, Any, Final
 
 from app.core.errors import ForbiddenError, InputError
@@ -29,11 +30,8 @@ def pull(errand: Errand) -> Iterator[Batch]:
             or the key is refused. InputError: no such bucket. UnavailableError: the server stays away.
     """
     place = Place.of(errand.options, "gs")
-    store = _Bucket(errand, place)
-    try:
+    with closing(_Bucket(errand, place)) as store:
         yield from pull_objects(errand, store, place)
-    finally:
-        store.close()
 
 
 class _Bucket:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING, Any, Final
 
 from app.core.errors import ForbiddenError, InputError
@@ -33,11 +34,8 @@ def pull(errand: Errand) -> Iterator[Batch]:
             allowed or the keys are refused. InputError: no such bucket. UnavailableError: the server stays away.
     """
     place = Place.of(errand.options, "s3")
-    store = _Bucket(errand, place)
-    try:
+    with closing(_Bucket(errand, place)) as store:
         yield from pull_objects(errand, store, place)
-    finally:
-        store.close()
 
 
 class _Bucket:
