@@ -2,7 +2,8 @@
 
 `prompt_eval_count` and `eval_count` stand beside each other; the second holds what was thought. A prompt that was still
 in memory may have no count: it is unknown. `created_at` is when the answer ended, durations are nanoseconds. What a
-local model costs is not known from its answer, so a call is unpriced, never free. Source: Ollama, docs/api.md.
+local model costs is not known from its answer, so a call is unpriced, never free. Source: Ollama,
+github.com/ollama/ollama/blob/main/docs/api.md.
 """
 
 from __future__ import annotations

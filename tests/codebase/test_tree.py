@@ -97,3 +97,13 @@ def test_no_file_names_a_path_of_one_machine() -> None:
     assert [
         (str(path.relative_to(ROOT)), found.group()) for path, text in texts if (found := HOST_PATHS.search(text))
     ] == []
+
+
+def test_every_file_that_a_text_names_is_there() -> None:
+    """In documents, docstrings, comments and error messages: what was moved is named where it is now."""
+    named = re.compile(r"(?<![\w/.-])(?:app|ingest|reports|tools|migrations|docs)/[\w/]+\.(?:py|sql|yml|csv|html|md)\b")
+    texts = [path for path in tracked_files() if path.suffix in {".py", ".sql", ".md", ".html"}]
+    names = [(path, name) for path in texts for name in named.findall(path.read_text(encoding="utf-8"))]
+    assert len(names) > 60
+    gone = [(str(path.relative_to(ROOT)), name) for path, name in names if not (ROOT / name).is_file()]
+    assert [(path, name) for path, name in gone if "NNNN" not in name] == []
