@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Final
 import polars as pl
 
 from app.analysis.bill_cells import TOKEN_GROUPS, group_of
-from app.analysis.bill_sides import DAY_US, UNKNOWN, levels_of
+from app.analysis.bill_sides import DAY_US, levels_of
 from app.analysis.bill_table import table_of
 from app.analysis.days import EVERYTHING
 from app.analysis.model_names import plain_model
+from app.core.view import UNASSIGNED
 
 if TYPE_CHECKING:
     from app.analysis.bill_sides import Levels
@@ -82,7 +83,7 @@ def _requests(session: Session, counting: pl.DataFrame) -> tuple[pl.DataFrame, p
     ends = spans.select(pl.col("first").min(), pl.col("last").max()).row(0)
     first, last = ends if spans.height else (NOON_US, NOON_US)
     rows = session.frame("billed.logged", None, from_us=max(first - NOON_US, 0), to_us=last + NOON_US)
-    rows = _served_by(rows.with_columns(account=pl.when(pl.col("account") != UNKNOWN).then("account")), counting)
+    rows = _served_by(rows.with_columns(account=pl.when(pl.col("account") != UNASSIGNED).then("account")), counting)
     rows = rows.join(spans, on="provider", how="left", maintain_order="left").with_columns(
         covered=pl.col("at_us").is_between("first", "last").fill_null(value=False)
     )
@@ -92,7 +93,7 @@ def _requests(session: Session, counting: pl.DataFrame) -> tuple[pl.DataFrame, p
 
 def _served_by(rows: pl.DataFrame, counting: pl.DataFrame) -> pl.DataFrame:
     """Requests that do not say who served them are of the provider that alone bills their model."""
-    nameless = rows.filter(pl.col("provider") == UNKNOWN)
+    nameless = rows.filter(pl.col("provider") == UNASSIGNED)
     if nameless.is_empty():
         return rows
     sellers: dict[str, set[str]] = {}
@@ -101,13 +102,13 @@ def _served_by(rows: pl.DataFrame, counting: pl.DataFrame) -> pl.DataFrame:
     ):
         sellers.setdefault(plain_model(model), set()).add(provider)
     alone = {
-        name: next(iter(sellers.get(plain_model(name), {UNKNOWN})))
+        name: next(iter(sellers.get(plain_model(name), {UNASSIGNED})))
         if len(sellers.get(plain_model(name), ())) == 1
-        else UNKNOWN
+        else UNASSIGNED
         for name in nameless["model_id"].unique()
     }
-    seller = pl.col("model_id").replace_strict(alone, default=UNKNOWN, return_dtype=pl.String)
-    return rows.with_columns(provider=pl.when(pl.col("provider") == UNKNOWN).then(seller).otherwise("provider"))
+    seller = pl.col("model_id").replace_strict(alone, default=UNASSIGNED, return_dtype=pl.String)
+    return rows.with_columns(provider=pl.when(pl.col("provider") == UNASSIGNED).then(seller).otherwise("provider"))
 
 
 def _left_out(lines: pl.DataFrame) -> list[Aside]:

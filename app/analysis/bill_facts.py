@@ -13,6 +13,7 @@ import polars as pl
 
 from app.analysis.model_names import plain_model
 from app.core.usage import COST_PARTS, TOKEN_CLASSES
+from app.core.view import UNASSIGNED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from app.analysis.bills import BillLine
 
 Logged = tuple[int, str | None, str | None, str | None]
-UNASSIGNED: Final = "unassigned"
 _NAMES: Final = ("at_us", "source", "provider", "account", "model_id", "service_tier", "is_batch")
 _SUMS: Final = ("requests", *TOKEN_CLASSES, *COST_PARTS, "cost_pusd", "cost_list_pusd", "cost_reported_pusd")
 _SCHEMA: Final = {

@@ -17,7 +17,6 @@ from app.analysis.model_names import plain_model
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-UNKNOWN: Final = "unassigned"
 DAY_US: Final = 86_400_000_000
 KEY: Final = ("at_us", "provider", "account", "model", "usage_class")
 """The columns of a `CellKey`."""

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from app.analysis.bill_cells import CHARGES, OTHER, TOKEN_GROUPS, USUAL_TIERS, Cell, CellKey
-from app.analysis.bill_sides import KEY, UNKNOWN
+from app.analysis.bill_sides import KEY
+from app.core.view import UNASSIGNED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -142,9 +143,9 @@ def _by_class(logged: pl.DataFrame) -> pl.DataFrame:
 
 def _tier() -> dict[str, pl.Expr]:
     """(service tier, whether batch) of a row of either side; a tier that is not said is the usual one."""
-    tier = pl.col("service_tier").fill_null(UNKNOWN)
+    tier = pl.col("service_tier").fill_null(UNASSIGNED)
     return {
-        "tier": pl.when(tier.is_in(USUAL_TIERS)).then(pl.lit(UNKNOWN)).otherwise(tier),
+        "tier": pl.when(tier.is_in(USUAL_TIERS)).then(pl.lit(UNASSIGNED)).otherwise(tier),
         "batch": pl.col("is_batch").cast(pl.String).str.to_lowercase().eq_missing(pl.lit("true")),
     }
 

@@ -18,6 +18,7 @@ from app.analysis.bill_doubles import undoubled
 from app.analysis.bill_facts import bill_facts
 from app.core.hashing import hash64
 from app.core.money import pico
+from app.core.view import UNASSIGNED
 from app.pricing import context as ctx_of
 from app.warehouse import bill_periods, rollup
 
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 DAY_US: Final = 86_400_000_000
 NOON_US: Final = DAY_US // 2
 MOST_SINGLE_DAYS: Final = 40
-_UNKNOWN: Final = "unassigned"
 _INPUT_SIDE: Final = ("input", "cache_read", "cache_write", "tokens")
 _SHORTEST_WRITE: Final = {"openai": "r_cache_write_30m", "azure": "r_cache_write_30m"}
 _LINE_SCHEMA: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
@@ -152,7 +152,7 @@ def _rests_on(session: Session, book: PriceBook) -> tuple[list[Logged], str]:
 
 
 def _known(name: str) -> str | None:
-    return None if name == _UNKNOWN else name
+    return None if name == UNASSIGNED else name
 
 
 def _replace(session: Session, clear: str, insert: str, made: pl.DataFrame) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from app.core.view import local_date, midnight_us, zone_info
+from app.core.view import UNASSIGNED, local_date, midnight_us, zone_info
 
 if TYPE_CHECKING:
     from app.analysis.charges import Span
@@ -100,7 +100,6 @@ NEVER_NULL: Final = (
 )  # fmt: skip
 """Mandatory columns of FOCUS 1.2 that a row must fill."""
 
-UNASSIGNED: Final = "unassigned"
 _TAGS: Final = ("feature", "team", "environment")
 
 

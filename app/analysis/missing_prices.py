@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from app.core.view import UNASSIGNED
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -31,7 +33,6 @@ ADVICE: Final = {
     "no_model": "Usage without a model cannot be priced: have the log or the export name it (group usage by model).",
 }
 """What helps where no rate does."""
-UNASSIGNED: Final = "unassigned"
 _OF_BILLS: Final = {"partly": "class_without_price", "unpriced": "no_price", "unknown": "no_usage"}
 
 

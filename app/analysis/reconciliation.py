@@ -15,9 +15,10 @@ import polars as pl
 
 from app.analysis.bill_cells import ALL_TOKENS, CHARGES, TOKEN_GROUPS, Cell, CellKey, group_of
 from app.analysis.bill_compared import NOON_US, Aside, compared
-from app.analysis.bill_sides import DAY_US, KEY, UNKNOWN
+from app.analysis.bill_sides import DAY_US, KEY
 from app.analysis.model_names import plain_model
 from app.analysis.residuals import KINDS, RATE_TOLERANCE, SMALL_PUSD, Doubles, Residual, explained
+from app.core.view import UNASSIGNED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -253,7 +254,7 @@ def _doubles(session: Session, above: Iterable[Cell], levels: Levels) -> dict[Ce
     frame = session.frame("billed.doubles", {"days": "suspicious_days"})
     session.unregister("suspicious_days")
     found: dict[CellKey, Doubles] = {}
-    named = frame.with_columns(account=pl.when(pl.col("account") != UNKNOWN).then("account"))
+    named = frame.with_columns(account=pl.when(pl.col("account") != UNASSIGNED).then("account"))
     for group in TOKEN_GROUPS:
         placed = levels.place(named.filter(pl.col(f"{group}_tokens") > 0).with_columns(group=pl.lit(group)))
         for row in placed.iter_rows(named=True):

@@ -8,7 +8,7 @@ from app.analysis import batch_worth, budgets, spend
 from app.control import batches, outbox
 from app.control import budgets as control_budgets
 from app.core.errors import NotFoundError, UsageError
-from app.core.view import zone_info
+from app.core.view import UNASSIGNED, zone_info
 from app.main.refresh import now_us
 from app.plan import store as plan_store
 from app.web import format as show
@@ -186,7 +186,7 @@ def _batches(runtime: Runtime, session: Session, period: Period) -> tuple[BatchL
 def _batch_line(job: Job, counts: Tally, worth: Worth) -> BatchLine:
     return BatchLine(
         job=job.label,
-        feature=job.feature or "unassigned",
+        feature=job.feature or UNASSIGNED,
         state=job.outcome or job.state,
         items=job.items,
         succeeded=counts.succeeded,

@@ -11,6 +11,7 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from app.core.view import UNASSIGNED
 from app.pricing.context import is_deployment_type
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from app.pricing.listprices import Clause, ListModel, ListProvider
     from app.pricing.rules import Alias
 
-UNASSIGNED: Final = "unassigned"
 """What a price file calls the provider of requests whose provider nobody names, as every page does."""
 _BUILD: Final = (
     r"[-@._]20\d{6}|[-@._]20\d{2}-\d{2}-\d{2}|-\d{2}-\d{2}-20\d{2}|-\d{2}-20\d{2}|-\d{2}-\d{2}|[-@]\d{3,4}"
