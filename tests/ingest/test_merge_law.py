@@ -1,0 +1,171 @@
+"""Snapshots of one call make the same row in every order and grouping into shards and transactions, once or twice."""
+
+from __future__ import annotations
+
+import itertools
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from made_logs import make_store
+
+from app.core.usage import Part, UsageEvent, UsagePart
+from app.main.runtime import load_book
+from app.settings import Settings
+from app.warehouse.priced import Pricer
+from ingest.fingerprint import Fingerprinter
+from ingest.formats.format import Origin
+from ingest.inbox import take_inbox
+from ingest.records import Chunk
+from ingest.rows import Rows
+from ingest.shard import ChunkResult, ShardMeta, write_shard
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from made_logs import Store
+
+Snapshot = dict[str, Any]
+"""Fields of a UsageEvent, with `source`, `tie` (bytes of its record) and `text` (its prompt)."""
+
+KEY: Final = bytes(range(32))
+
+
+def maybe(*values: Any) -> st.SearchStrategy[Any]:
+    return st.sampled_from((None, None, *values))
+
+
+SNAPSHOTS: Final = st.fixed_dictionaries(
+    {
+        "source": st.sampled_from(("app", "gateway", "tracer")),
+        "tie": st.sampled_from((b"1", b"2", b"3")),
+        "text": maybe("hello", "good morning"),
+        "model": maybe("gpt-4o", "gpt-4o-mini", "claude-sonnet-4-5"),
+        "provider": maybe("openai", "azure", "anthropic"),
+        "region": maybe("eu", "us"),
+        "service_tier": maybe("flex", "priority", "default"),
+        "is_batch": st.booleans(),
+        "not_billed": st.sampled_from((False, False, False, True)),
+        "session_id": maybe("s1", "s2"),
+        "tags": maybe({"feature": "chat"}, {"feature": "search", "team": "web"}, {"team": "ops"}),
+        "price_context": maybe({"charge": "reported"}, {"inference_geo": "us"}),
+        "cost_reported_usd": maybe("0.01", "0.5", "7"),
+        "start_us": maybe(1_760_000_000_000_000, 1_760_000_001_000_000),
+        "end_us": maybe(1_760_000_002_000_000),
+        "finish_reason": maybe("stop", "length"),
+        "stream": maybe(True, False),
+        "temperature": maybe(0.0, 1.0),
+        "status": st.sampled_from(("ok", "error")),
+        "error": maybe("it broke"),
+        "warnings": maybe(["cut_short"]),
+        "units": maybe({"web_search": 2.0}),
+        "account": maybe("org-1", "org-2"),
+        "tok_input": maybe(100, 200),
+        "tok_cache_read": maybe(50, 0),
+        "tok_output": maybe(10, 20),
+        "tok_total_reported": maybe(110, 160),
+        "parts": maybe(
+            [UsagePart(model="claude-sonnet-4-5", tok_input=40, tok_output=4)],
+            [UsagePart(model="gpt-4o", tok_input=60, tok_output=6), UsagePart(model="gpt-4o-mini", tok_output=3)],
+        ),
+    }
+)
+ID_KINDS: Final = ("strong", "span", "own")
+numbers: Final = itertools.count(1)
+
+
+def a_call(kind: str) -> dict[str, str]:
+    """The ids of a call that no test told of before."""
+    number = next(numbers)
+    if kind == "strong":
+        return {"provider_response_id": f"chatcmpl-AbCdEfGhIjKlMnOpQrStUvWxYz{number:06d}"}
+    return {"source_record": f"{number:032x}/{'cd' * 8}" if kind == "span" else f"own-{number}"}
+
+
+@cache
+def pricer() -> Pricer:
+    return Pricer(load_book(Settings()))
+
+
+def write(store: Store, name: str, told: list[tuple[int, Snapshot]], ids: dict[str, str]) -> None:
+    """One shard: a chunk a snapshot, each from a file of its own."""
+    rows, prints = Rows(), Fingerprinter(KEY, "all")
+    chunks = []
+    for number, snapshot in told:
+        fields = dict(snapshot)
+        source, tie, text = fields.pop("source"), fields.pop("tie"), fields.pop("text")
+        event = UsageEvent(**ids, **fields, prompt=None if text is None else [Part("user", "text", text)])
+        rows.begin(len(chunks), source)
+        prints.add(rows, event, Origin(source, f"{number}.jsonl", 1), len(chunks), tie, 0)
+        chunk = Chunk(
+            source=source, format="made", file=f"{number}.jsonl", path=f"{number}.jsonl", compression="none",
+            layout="lines", byte_from=0, byte_to=1, settled_to=1, line_from=0, line_to=1, at_end=True, head_bytes=1,
+            head_hash=1, file_bytes=1, file_mtime_ns=1,
+        )  # fmt: skip
+        chunks.append(ChunkResult(chunk=chunk, line_to=1, tail_hash=1, complete=True, read=1))
+    write_shard(store.data_dir, ShardMeta(name=name, billing={}, chunks=chunks, rejects=[]), rows.frames())
+
+
+def told(store: Store, groups: list[list[list[tuple[int, Snapshot]]]], kind: str) -> dict[str, Any]:
+    """What a store keeps of a call after these transactions of shards of snapshots, but for its ids and its place."""
+    ids = a_call(kind)
+    for number, shards in enumerate(groups):
+        for nth, shard in enumerate(shards):
+            write(store, f"{next(iter(ids.values())).replace('/', '-')}-{number:03d}-{nth:03d}", shard, ids)
+        take_inbox(store.warehouse, pricer(), store.data_dir)
+    (name,) = ids.values()
+    keys = store.rows(f"SELECT request_key FROM requests WHERE '{name}' IN (provider_response_id, source_record)")
+    assert len(keys) == 1
+    place = "request_key, source_record, origin_file, origin_line"
+    tables = {
+        "requests": f"{place}, provider_response_id",
+        "request_parts": "request_key",
+        "segments": "request_key",
+        "request_origins": place,
+        "request_lent": "request_key",
+    }
+    return {
+        table: store.rows(f"SELECT * EXCLUDE ({hidden}) FROM {table} WHERE request_key = {keys[0][0]} ORDER BY ALL")
+        for table, hidden in tables.items()
+    }
+
+
+@st.composite
+def groupings(draw: st.DrawFn, count: int) -> list[list[list[int]]]:
+    """Transactions of shards of snapshots, by number: each at least once, in any order."""
+    order = draw(st.permutations(range(count))) + draw(st.lists(st.integers(0, count - 1), max_size=2))
+    groups: list[list[list[int]]] = [[[]]]
+    for number in order:
+        where = draw(st.sampled_from(("transaction", "shard", "same")))
+        if where == "transaction":
+            groups.append([[]])
+        elif where == "shard":
+            groups[-1].append([])
+        groups[-1][-1].append(number)
+    return [[shard for shard in shards if shard] for shards in groups if any(shards)]
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """One store for all calls: each example tells of new ones."""
+    store = make_store(tmp_path_factory.mktemp("law"))
+    yield store
+    store.warehouse.close()
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(data=st.data(), kind=st.sampled_from(ID_KINDS))
+def test_snapshots_of_a_call_make_one_row_however_they_come(shared: Store, data: st.DataObject, kind: str) -> None:
+    snapshots = data.draw(st.lists(SNAPSHOTS, min_size=2, max_size=4))
+    if kind == "own":
+        snapshots = [{**one, "source": "app"} for one in snapshots]
+    numbered = list(enumerate(snapshots))
+    plain = told(shared, [[[one]] for one in numbered], kind)
+    for _ in range(2):
+        groups = data.draw(groupings(len(snapshots)))
+        chosen = [[[numbered[number] for number in shard] for shard in shards] for shards in groups]
+        found = told(shared, chosen, kind)
+        for table, rows in plain.items():
+            assert found[table] == rows, (table, groups)
