@@ -17,10 +17,10 @@ from app.core.errors import InputError
 from app.core.hashing import hash64
 from ingest import archives
 from ingest.connectors.files import written
-from ingest.event_groups import holds_events
 from ingest.formats import DETECTION_RECORDS, detect_format, format_named, generic_rows
+from ingest.formats.stream_events import holds_events, may_hold_events
 from ingest.lines import fast
-from ingest.opening import MAX_RECORD_BYTES, Shape, look_at
+from ingest.opening import MAX_RECORD_BYTES, Shape, damaged_errors, look_at, opened
 from ingest.reader import read_chunk
 from ingest.records import UNKNOWN, Chunk, Record
 from ingest.shipped import unpacked
@@ -154,7 +154,7 @@ class Plan:
             file_mtime_ns=status.st_mtime_ns,
         )
         values = sample(chunk)
-        if chunk.layout == "lines" and holds_events(values):
+        if chunk.layout == "lines" and (holds_events(values) or _may_hold_events(chunk, values)):
             chunk = msgspec.structs.replace(chunk, layout="event_lines")
             values = sample(chunk)
         name = self._fixed() or _detected(values, chunk)
@@ -206,6 +206,17 @@ def sample(chunk: Chunk) -> list[Any]:
             if len(values) >= DETECTION_RECORDS:
                 break
     return values
+
+
+def _may_hold_events(chunk: Chunk, values: list[Any]) -> bool:
+    """Whether a log turns to single events of streams only after its first records."""
+    if len(values) < DETECTION_RECORDS:
+        return False
+    try:
+        with opened(Path(chunk.path), chunk.compression) as stream:
+            return may_hold_events(stream.read(SAMPLE_BYTES))
+    except damaged_errors():
+        return False
 
 
 def _unchanged(entries: list[Entry], status: os.stat_result, choice: Choice) -> bool:

@@ -77,6 +77,9 @@ _OBJECTS: Final = {
     "text_completion": "openai_completions",
     "thread.run": "openai_assistants",
 }
+# Streams whose single events say nothing of a call; a whole answer has one of these fields, or is no event.
+_BEGUN: Final = ("bedrock_converse", "cohere")
+_TELLING: Final = frozenset(("messageStart", "metadata", "usage", "meta", "stopReason"))
 # A caller's own path may end like theirs; their usage has other names.
 _WITHOUT_PROMPT_TOKENS: Final = ("anthropic_messages", "openai_responses")
 _PLACES: Final = {
@@ -124,6 +127,8 @@ def layout_of(exchange: Exchange) -> str:
         found = _layout_of_place(exchange.outer)
         if found is None or (found in _WITHOUT_PROMPT_TOKENS and "prompt_tokens" in table(response.get("usage"))):
             found = _layout_of_body(response, wrapped=bool(exchange.outer))
+        if found in _BEGUN and not exchange.outer and not _tells(response):
+            return _orphan(response)
         if found is not None:
             return found
     if exchange.request is not None:
@@ -199,7 +204,8 @@ def _layout_of_stream(chunks: list[dict[str, Any]]) -> str:
         if type(name) is str and name in _OBJECTS:
             return _OBJECTS[name]
         if type(kind) is str and kind.startswith("response."):
-            return "openai_responses"
+            held = any(type(event.get("response")) is dict for event in chunks)
+            return "openai_responses" if held else f"a {kind} event without its response.created"
         if type(kind) is str and kind in STREAM_EVENTS:
             started = any(event.get("type") == "message_start" for event in chunks)
             return "anthropic_messages" if started else f"a {kind} event without its message_start"
@@ -207,8 +213,20 @@ def _layout_of_stream(chunks: list[dict[str, Any]]) -> str:
             return "openai_chat"
         owner = _owner(chunk)
         if owner is not None:
-            return owner
+            return owner if owner not in _BEGUN or any(_tells(event) for event in chunks) else _orphan(chunk)
     return "an empty or unknown event stream"
+
+
+def _tells(event: dict[str, Any]) -> bool:
+    """Whether an event of Converse or Cohere begins an answer or holds its usage."""
+    if not _TELLING.isdisjoint(event):
+        return True
+    return event.get("type", event.get("event_type")) in ("message-start", "message-end", "stream-start", "stream-end")
+
+
+def _orphan(event: dict[str, Any]) -> str:
+    kind = event.get("type") or event.get("event_type") or next(iter(event), "")
+    return f"a {kind} event of a stream whose begin and end are not there"
 
 
 def _layout_of_request(request: dict[str, Any], outer: dict[str, Any]) -> str:

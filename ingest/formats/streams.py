@@ -1,51 +1,239 @@
-"""Streams logged one event a line: the events of one answer are joined into one record, a list of them.
+"""Streams logged one event a line: the events of one answer are joined into one record, however they are interleaved.
 
-OpenAI chunks carry the answer's id, so answers may be interleaved; Anthropic and Responses events carry none, so those
-between a start and its end belong together. At most 256 answers and 65,536 events are held open; the oldest is let go.
+Answers are told apart by the id that their events carry, by that of the call in the record around them, else by order:
+an event without any belongs to the answer that began last and has not ended. What comes out is the list of events, or
+the record around the first with that list as its response. At most 256 answers and 65,536 events are held open; the
+oldest is let go.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from ingest.formats.envelope import is_event
+from app.core.response_ids import is_strong_id
+from ingest.formats.envelope import NAMES
+from ingest.formats.stream_events import call_id, counted_by_gemini, is_finished_by, kind_of, told
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from ingest.formats.stream_events import Told
+
 MAX_OPEN: Final = 256
 MAX_EVENTS: Final = 65_536
-_STARTS: Final = ("message_start", "response.created", "response.queued")
-_ENDS: Final = ("message_stop", "response.completed", "response.failed", "response.incomplete", "response.done")
-
+_STARTS: Final = ("message_start", "response.created", "message-start", "stream-start")
+_ENDS: Final = (
+    "message_stop", "message-end", "stream-end",
+    "response.completed", "response.failed", "response.incomplete", "response.done",
+)  # fmt: skip
+_TIMED: Final = frozenset(name for name, meaning in NAMES.items() if meaning in ("end", "latency_ms", "latency_s"))
+_TIMES: Final = tuple(name for name, meaning in NAMES.items() if meaning == "start")
 
 Place = TypeVar("Place")
 _WHOLE: Final = ("chat.completion", "response", "realtime.response", "list")
 _BODIES: Final = ("response", "response_body", "responseBody", "custom_id")
 
 
-def gather(records: Iterable[tuple[Place, Any]]) -> Iterator[tuple[Place, Any]]:
-    """Pass records through; the events of a stream come as one list at the place of the first."""
-    opened: dict[str, tuple[Place, list[Any]]] = {}
-    held = 0
-    for place, record in records:
-        if type(record) is not dict or not is_event(record):
+class _Answer:
+    """An answer whose stream is still open: where it began, its events and what stood around them."""
+
+    __slots__ = ("answer", "events", "finished", "last", "model", "outer", "place", "prompt", "whole")
+
+    def __init__(self, place: Any) -> None:
+        self.place = place
+        self.events: list[dict[str, Any]] = []
+        self.outer: dict[str, Any] = {}
+        self.last: dict[str, Any] = {}
+        self.finished = False
+        # Of Gemini, whose chunks look like whole answers and may carry no id.
+        self.whole: list[tuple[Any, Any]] = []
+        self.model: str | None = None
+        self.prompt: int | None = None
+        self.answer = 0
+
+    def add(self, event: dict[str, Any], outer: dict[str, Any]) -> None:
+        self.events.append(event)
+        delta = event.get("delta")
+        if event.get("type") == "message_delta" and type(delta) is dict and delta.get("stop_reason"):
+            self.finished = True
+        if outer:
+            self.outer = {**outer, **self.outer}
+            self.last = outer
+
+    def record(self) -> Any:
+        """The one record that all of them are."""
+        if len(self.whole) == 1:
+            return self.whole[0][1]
+        if not self.outer:
+            return self.events
+        ended = next((self.last[name] for name in _TIMES if self.last.get(name) is not None), None)
+        dated = {} if ended is None or not _TIMED.isdisjoint(self.outer) else {"end_time": ended}
+        return {**self.outer, **dated, "response": self.events}
+
+
+class _Gathering:
+    """The answers that are open while the records of one file are read."""
+
+    def __init__(self, *, unmarked: bool) -> None:
+        self._unmarked = unmarked  # whether Gemini's chunks, which are marked as none, are joined too
+        self._open: dict[str, _Answer] = {}
+        self._held = 0
+        self._serial = 0
+        self._finishing = False  # whether this log keeps why Gemini's answers ended
+
+    def take(self, place: Any, record: Any) -> Iterator[tuple[Any, Any]]:
+        """What is whole after this record."""
+        found = told(record)
+        if found is None or self._is_whole(found):
             yield place, record
-            continue
-        name = _name(record)
-        if record.get("type") in _STARTS and name in opened and record.get("type") != "response.queued":
-            held -= len(opened[name][1])
-            yield opened.pop(name)
-        opened.setdefault(name, (place, []))[1].append(record)
-        held += 1
-        if _is_last(record):
-            held -= len(opened[name][1])
-            yield opened.pop(name)
-        while len(opened) > MAX_OPEN or held > MAX_EVENTS:
-            oldest = opened.pop(next(iter(opened)))
-            held -= len(oldest[1])
-            yield oldest
-    yield from opened.values()
+            return
+        for event in found.events:
+            kind = kind_of(event)
+            if kind == "gemini":
+                if not self._unmarked or found.outer.keys() & {"usage", "object"}:
+                    yield place, record
+                else:
+                    yield from self._gemini(place, record, event, found.outer)
+                continue
+            assert kind is not None
+            call = call_id(found.outer)
+            name = self._name(kind, event, call)
+            if _starts(event) and (before := self._before(name, kind, event)) is not None:
+                yield self._close(before)
+            self._add(name, place, event, found.outer)
+            if _is_last(kind, event):
+                yield self._close(name)
+        yield from self._bounded()
+
+    def _is_whole(self, found: Told) -> bool:
+        """Whether a record holds all the events of an answer, as recorded event-stream text does."""
+        if len(found.events) < 2:
+            return False
+        first, last = found.events[0], found.events[-1]
+        kind = kind_of(first)
+        return kind == "gemini" or (
+            kind is not None
+            and (_starts(first) or kind == "chat")
+            and _is_last(kind, last)
+            and self._name(kind, first, call_id(found.outer)) not in self._open
+        )
+
+    def rest(self) -> Iterator[tuple[Any, Any]]:
+        """What was never ended; chunks of Gemini without an id only where other answers of this log do end."""
+        for name in list(self._open):
+            answer = self._open[name]
+            if answer.whole and not self._finishing and not answer.finished and not _is_named(answer):
+                del self._open[name]
+                yield from answer.whole
+            else:
+                yield self._close(name)
+
+    def _add(self, name: str, place: Any, event: dict[str, Any], outer: dict[str, Any]) -> _Answer:
+        answer = self._open.get(name)
+        if answer is None:
+            answer = self._open[name] = _Answer(place)
+        answer.add(event, outer)
+        self._held += 1
+        return answer
+
+    def _close(self, name: str) -> tuple[Any, Any]:
+        answer = self._open.pop(name)
+        self._held -= len(answer.events)
+        return answer.place, answer.record()
+
+    def _bounded(self) -> Iterator[tuple[Any, Any]]:
+        while len(self._open) > MAX_OPEN or self._held > MAX_EVENTS:
+            yield self._close(next(iter(self._open)))
+
+    def _name(self, kind: str, event: dict[str, Any], call: str | None) -> str:
+        """The name under which an event's answer is open, or is to be opened."""
+        own = _own_id(kind, event)
+        if own is not None and kind == "responses":
+            begun = None if _starts(event) or f"{kind}:{own}" in self._open else f"{kind}:?"
+            return begun if begun in self._open else f"{kind}:{own}"
+        if own is not None:
+            strong = is_strong_id(own)
+            return f"{kind}:{own}" if strong or call is None else f"{kind}:{own}:{call}"
+        if kind == "responses":  # of its events only some carry the id; the others hold no usage
+            return self._latest(kind, call) or f"{kind}:?"
+        if call is not None:
+            return f"{kind}::{call}"
+        latest = None if _starts(event) else self._latest(f"{kind}:#", None)
+        if latest is None:
+            self._serial += 1
+            latest = f"{kind}:#{self._serial}"
+        return latest
+
+    def _latest(self, prefix: str, call: str | None) -> str | None:
+        """The name of the answer that began last under a prefix; of a call, if it is known, alone."""
+        names = (name for name in reversed(self._open) if name.startswith(prefix))
+        if call is None:
+            return next(names, None)
+        return next((name for name in names if call_id(self._open[name].outer) == call), None)
+
+    def _before(self, name: str, kind: str, event: dict[str, Any]) -> str | None:
+        """The open answer that is over when another one starts: of the same call, or one that said why it ended."""
+        if name in self._open and _own_id(kind, event) is not None:
+            return None
+        if name in self._open:
+            return None if self._open[name].events[0] == event else name  # a start may be told of twice
+        latest = self._latest(f"{kind}:#", None)
+        return latest if latest is not None and self._open[latest].finished else None
+
+    def _gemini(
+        self, place: Any, record: Any, event: dict[str, Any], outer: dict[str, Any]
+    ) -> Iterator[tuple[Any, Any]]:
+        """Chunks look like whole answers: one that does not say why it ended begins an answer of several."""
+        self._finishing = self._finishing or (bool(event.get("candidates")) and is_finished_by(event))
+        name = self._gemini_name(event, outer)
+        if name is not None and self._open[name].finished and event.get("candidates"):
+            yield self._close(name)
+            name = None
+        if name is None:
+            if is_finished_by(event):
+                yield place, record
+                return
+            self._serial += 1
+            name = f"gemini:#{self._serial}"
+        answer = self._add(name, place, event, outer)
+        answer.whole.append((place, record))
+        answer.finished = answer.finished or is_finished_by(event)
+        prompt, count = counted_by_gemini(event)
+        answer.prompt = prompt if answer.prompt is None else answer.prompt
+        answer.answer = max(answer.answer, count)
+        answer.model = answer.model or _model_of(event)
+
+    def _gemini_name(self, event: dict[str, Any], outer: dict[str, Any]) -> str | None:
+        """The open answer that a chunk goes on with: of the same ids and model, whose counters it does not undo."""
+        prompt, count = counted_by_gemini(event)
+        ids = _response_id(event), call_id(outer)
+        for name in reversed(self._open):
+            answer = self._open[name]
+            if not name.startswith("gemini:") or (_response_id(answer.events[0]), call_id(answer.outer)) != ids:
+                continue
+            if answer.model != _model_of(event) or (count and count < answer.answer):
+                continue
+            if None in (prompt, answer.prompt) or prompt == answer.prompt:
+                return name
+        return None
+
+
+def gather(records: Iterable[tuple[Place, Any]], *, unmarked: bool = True) -> Iterator[tuple[Place, Any]]:
+    """Pass records through; the events of a stream come as one record at the place of the first.
+
+    With `unmarked` chunks of Gemini are joined too, which only the end that they lack tells from whole answers.
+    """
+    gathering = _Gathering(unmarked=unmarked)
+    for place, record in records:
+        yield from gathering.take(place, record)
+    yield from gathering.rest()
+
+
+def is_unnamed(gathered: Any) -> bool:
+    """Whether a gathered record is an answer of which no event carries an id."""
+    events = gathered.get("response") if type(gathered) is dict else gathered
+    first = events[0] if type(events) is list and events else {}
+    return kind_of(first) in ("converse", "gemini") and not _response_id(first)
 
 
 def calls_in(items: list[Any]) -> list[Any]:
@@ -56,7 +244,7 @@ def calls_in(items: list[Any]) -> list[Any]:
     """
     found: list[Any] = []
     rest: list[Any] = []
-    for _, item in gather((0, item) for item in items):
+    for _, item in gather(enumerate(items), unmarked=False):
         if type(item) is list or _is_whole(item):
             found.append(item)
         elif type(item) is dict and rest and _other_answer(rest[-1], item):
@@ -85,18 +273,39 @@ def _other_answer(before: Any, item: dict[str, Any]) -> bool:
         return False
     if before.get("done") is True:  # the last line of an answer of Ollama
         return True
-    ids = [one.get("responseId") or one.get("response_id") for one in (before, item)]
+    ids = [_response_id(one) for one in (before, item)]
     return None not in ids and ids[0] != ids[1]
 
 
-def _name(record: dict[str, Any]) -> str:
-    if record.get("object") == "chat.completion.chunk":
-        return f"chunk:{record.get('id')}"
-    return "responses" if str(record.get("type")).startswith("response.") else "messages"
+def _response_id(body: dict[str, Any]) -> Any:
+    return body.get("responseId") or body.get("response_id")
 
 
-def _is_last(record: dict[str, Any]) -> bool:
-    if record.get("type") in _ENDS:
-        return True
-    # OpenAI's usage comes in a chunk of its own after the last choice; running usage (vLLM) has choices beside it
-    return record.get("object") == "chat.completion.chunk" and not record.get("choices") and bool(record.get("usage"))
+def _model_of(event: dict[str, Any]) -> Any:
+    return event.get("modelVersion") or event.get("model_version")
+
+
+def _is_named(answer: _Answer) -> bool:
+    return bool(_response_id(answer.events[0]) or call_id(answer.outer))
+
+
+def _own_id(kind: str, event: dict[str, Any]) -> str | None:
+    """The id of the answer that an event itself carries."""
+    if kind == "chat":
+        return str(event.get("id"))
+    response = event.get("response")
+    named = response.get("id") if kind == "responses" and type(response) is dict else None
+    return named if type(named) is str and is_strong_id(named) else None
+
+
+def _starts(event: dict[str, Any]) -> bool:
+    return "messageStart" in event or event.get("type") in _STARTS or event.get("event_type") in _STARTS
+
+
+def _is_last(kind: str, event: dict[str, Any]) -> bool:
+    if kind == "chat":
+        # OpenAI's usage comes in a chunk of its own after the last choice; running usage (vLLM) has choices beside it
+        return not event.get("choices") and bool(event.get("usage"))
+    if kind == "converse":
+        return "metadata" in event
+    return event.get("type") in _ENDS or event.get("event_type") in _ENDS

@@ -193,3 +193,43 @@ def test_an_unreadable_file_does_not_stop_the_others(store: Store, tmp_path: Pat
     (tmp_path / "logs" / "b.jsonl").symlink_to(tmp_path / "logs" / "b.jsonl")
     summary = store.ingest(tmp_path / "logs" / "a.jsonl", tmp_path / "logs")
     assert summary.stored == 1
+
+
+def test_a_log_that_turns_to_stream_events_late_has_one_call_for_each_answer(store: Store, tmp_path: Path) -> None:
+    usage = {"input_tokens": 30, "cache_read_input_tokens": 0, "output_tokens": 1}
+    message = {"id": "msg_01aaaaaaaaaaaaaaaaaaaaaa", "type": "message", "model": "claude-sonnet-4-5", "usage": usage}
+    events = [
+        {"type": "message_start", "message": message},
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Hi"}},
+        {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 12}},
+        {"type": "message_stop"},
+    ]
+    told = "".join(json.dumps({"request_id": "r", "chunk": event}) + "\n" for event in events)
+    (tmp_path / "a.jsonl").write_text(lines(range(300)) + told + lines(range(300, 310)))
+    summary = store.ingest(tmp_path / "a.jsonl")
+    assert (summary.stored, summary.rejected) == (311, 0)
+    assert store.rows("SELECT tok_input, tok_output FROM requests WHERE provider = 'anthropic'") == [(30, 12)]
+
+
+def test_an_answer_that_was_read_while_it_streamed_is_completed_when_the_log_has_grown(
+    store: Store, tmp_path: Path
+) -> None:
+    answers = [
+        {"candidates": [{"content": {"parts": [{"text": "a"}]}}], "modelVersion": "gemini-2.5-flash"},
+        {"candidates": [{"content": {"parts": [{"text": "b"}]}, "finishReason": "STOP"}]},
+    ]
+    chunks = [
+        {
+            "timestamp": f"2026-03-02T10:00:0{number}Z",
+            "chunk": {**answer, "modelVersion": "gemini-2.5-flash", "usageMetadata": usage},
+        }
+        for number, (answer, usage) in enumerate(
+            zip(answers * 2, [{"promptTokenCount": 9, "candidatesTokenCount": n} for n in (1, 2, 3, 4)], strict=True)
+        )
+    ]
+    log = tmp_path / "a.jsonl"
+    log.write_text("".join(json.dumps(chunk) + "\n" for chunk in chunks[:3]))
+    store.ingest(log)
+    log.write_text("".join(json.dumps(chunk) + "\n" for chunk in chunks))
+    store.ingest(log)
+    assert store.rows("SELECT tok_input, tok_output FROM requests ORDER BY start_us") == [(9, 2), (9, 4)]
