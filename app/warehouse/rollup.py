@@ -109,9 +109,9 @@ def differences(session: Session, *, from_us: int = 0, to_us: int = _END_OF_TIME
     width = bucket(session) or HOUR_US
     found = [
         Difference(int(at_us), str(measure), _int(facts), _int(rollup))
-        for name in ("spend_check", "latency_check")
+        for name in ("spend", "latency")
         for at_us, measure, facts, rollup in session.rows(
-            f"rollup.{name}", from_us=from_us, to_us=to_us, bucket_us=width
+            f"rollup.{name}_check", from_us=from_us, to_us=to_us, bucket_us=width
         )
     ]
     return sorted(found, key=lambda item: (item.at_us, item.measure))

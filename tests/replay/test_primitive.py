@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-
 import polars as pl
 import pytest
 from hypothesis import given, settings
@@ -100,30 +98,3 @@ def test_a_probe_alone_never_makes_an_entry(session: Session) -> None:
         schema=EVENT_SCHEMA,
     )
     assert hits(session, frame).sort("start_us")["is_hit"].to_list() == [0, 0, 1]
-
-
-@settings(max_examples=80, deadline=None)
-@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 50)), max_size=40), st.integers(0, 20))
-def test_a_fixed_lifetime_is_not_renewed_by_a_hit(session: Session, stream, ttl: int) -> None:
-    session.connection.execute("CREATE OR REPLACE TEMP TABLE touches(key BIGINT, start_us BIGINT, request_key BIGINT)")
-    if stream:
-        session.connection.executemany(
-            "INSERT INTO touches VALUES (?, ?, ?)", [(key, time, n) for n, (key, time) in enumerate(stream)]
-        )
-    expected: dict[int, int] = defaultdict(int)
-    stored: dict[int, int] = {}
-    for key, time in sorted(stream, key=lambda touch: touch[1]):
-        if key in stored and time - stored[key] <= ttl:
-            expected[key] += 1
-        else:
-            stored[key] = time
-    answer = session.rows("replay.fixed_hits", {"events": "touches"}, ttl_us=ttl)
-    assert {key: found for key, _, found in answer if found} == expected
-
-
-def test_reads_are_the_deepest_hit_of_a_request(session: Session) -> None:
-    session.connection.execute("""
-        CREATE OR REPLACE TEMP TABLE found AS
-        SELECT * FROM (VALUES (7, 1, 100, 1), (7, 2, 250, 1), (7, 3, 400, 0), (8, 1, 100, 0))
-        AS t(request_key, pos, tokens_upto, is_hit)""")
-    assert sorted(session.rows("replay.reads", {"hits": "found"})) == [(7, 3, 2, 250), (8, 1, 0, 0)]
