@@ -207,7 +207,8 @@ def test_names_are_resolved_once_and_their_rates_kept(session: Any, book: PriceB
     names = session.rows("pricing.all", {"table": "price_alias"})
     assert price_rows([call(tok_input=1), call(model="o3", tok_input=1)]) == first
     assert session.rows("pricing.all", {"table": "price_alias"}) == names
-    (kept,) = session.frame("pricing.row", book=book.version, price_row=first[0]["price_row"]).to_dicts()
+    rates = session.frame("pricing.all", {"table": "price_rates"})
+    (kept,) = rates.filter(book=book.version, price_row=first[0]["price_row"]).to_dicts()
     assert (kept["r_input"], kept["source"].split("; ")[0]) == (Decimal(2_500_000), book.list_source)
 
 
