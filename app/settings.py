@@ -21,6 +21,8 @@ def _setting(default: Any, env: str, help_text: str) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
+    """One field a variable: its name and help stand in the field's metadata, its default is the field's."""
+
     data_dir: Path = _setting(Path("data"), "HALVE_DATA_DIR", "folder of the two stores, the inbox and the install key")
     host: str = _setting("127.0.0.1", "HALVE_HOST", "address the dashboard listens on")
     port: int = _setting(8080, "HALVE_PORT", "port the dashboard listens on")

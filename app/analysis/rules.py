@@ -46,6 +46,8 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
+    """One rule of an attribution file: where all conditions hold it gives the outputs; the lowest priority goes first."""
+
     name: str
     priority: int
     when: tuple[Condition, ...]

@@ -34,6 +34,8 @@ class FindingState:
 
 @dataclass(frozen=True, slots=True)
 class FindingEvent:
+    """One line of a finding's history: who (`analysis` or a person) did what, when (microseconds UTC)."""
+
     fingerprint: str
     at_us: int
     actor: str

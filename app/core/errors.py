@@ -19,24 +19,26 @@ class HalveError(Exception):
 
 
 class UsageError(HalveError):
+    """The call is wrong."""
+
     exit_code = 2
 
 
 class NotFoundError(HalveError):
-    pass
+    """The thing named does not exist."""
 
 
 class ForbiddenError(HalveError):
-    pass
+    """It is not allowed."""
 
 
 class ConflictError(HalveError):
-    pass
+    """The state forbids it now."""
 
 
 class InputError(HalveError):
-    pass
+    """A file or record cannot be read."""
 
 
 class UnavailableError(HalveError):
-    pass
+    """A disk, store or peer cannot serve now; the same call may succeed later."""

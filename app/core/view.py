@@ -72,6 +72,8 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class View:
+    """What a page shows: a period, what it is compared with, the dimension of its table, and filters."""
+
     period: Period
     compare: Compare = DEFAULT_COMPARE
     by: str = DEFAULT_BY

@@ -134,18 +134,18 @@ def _monthly(analysis: Analysis) -> tuple[str | None, tuple[str, ...]]:
     if window.unpriced:
         notes.append(f"{_counted(window.unpriced, 'request has', 'requests have')} no price: nothing is claimed there.")
     if analysis.below_floor:
-        notes.append(
-            f"{analysis.below_floor} more candidates save less than $1 per 30 days, or less than 0.1 % "
-            "of what their requests cost: not shown."
-        )
+        small = _counted(analysis.below_floor, "more candidate saves", "more candidates save")
+        notes.append(f"{small} less than $1 per 30 days, or less than 0.1 % of what their requests cost: not shown.")
     factor = None
     if analysis.spread.clusters < MIN_CLUSTERS:
-        notes.append(
-            f"Only {analysis.spread.clusters} clusters (local day x template) speak, fewer than {MIN_CLUSTERS}: no "
-            "interval and no monthly figure. Analyse more days."
+        speak = _counted(
+            analysis.spread.clusters, "cluster (local day x template) speaks", "clusters (local day x template) speak"
         )
+        notes.append(f"Only {speak}, fewer than {MIN_CLUSTERS}: no interval and no monthly figure. Analyse more days.")
     elif analysis.days < MIN_DAYS:
-        notes.append(f"The log covers {analysis.days} local days, fewer than {MIN_DAYS}: no monthly figure.")
+        notes.append(
+            f"The log covers {_counted(analysis.days, 'local day', 'local days')}, fewer than {MIN_DAYS}: no monthly figure."
+        )
     else:
         factor = format((Decimal(30) / Decimal(analysis.days)).quantize(Decimal("0.000001")).normalize(), "f")
     return factor, tuple(notes)
@@ -215,7 +215,7 @@ _CLASS_WORDS: Final = {
 def _arithmetic(item: Priced, alone: int, shares: Shares) -> tuple[str, ...]:
     key, after = item.found.fingerprint, item.before_pusd - alone
     share = f" ({alone / item.before_pusd:.1%})" if item.before_pusd else ""
-    lines = [f"{item.requests:,} requests cost {_money(item.before_pusd)} in this window."]
+    lines = [f"{_counted(item.requests, 'request costs', 'requests cost')} {_money(item.before_pusd)} in this window."]
     lines += [
         f"{_CLASS_WORDS[move.name]}: {move.before:,.0f} tokens ({_money(move.before_pusd)}) become "
         f"{move.after:,.0f} tokens ({_money(move.after_pusd)})."

@@ -19,7 +19,7 @@ from app.core.usage import CACHE_WRITE_CLASSES
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from app.levers.lever import Candidate, Lever
+    from app.levers.lever import Candidate, Draw, Lever
     from app.warehouse.store import Session
 
 LAYOUT_CLASSES: Final = ("tok_input", "tok_cache_read", *CACHE_WRITE_CLASSES)
@@ -96,7 +96,7 @@ def apply(
     cells: pl.LazyFrame,
     accepted: Sequence[Accepted],
     active: Mapping[str, frozenset[int]],
-    draw: object,
+    draw: Draw,
 ) -> pl.LazyFrame:
     """The cells after the active candidates (lever -> indices), levers in causal order.
 
@@ -111,7 +111,7 @@ def apply(
         kept = frame.with_columns(**{f"all_{column}": pl.col(column)}).with_columns(
             pl.when(pl.col(column).is_in(sorted(indices)) & _open_to(item.lever)).then(pl.col(column)).alias(column)
         )
-        changed = item.lever.transform(kept, item.candidates, draw)  # type: ignore[arg-type]
+        changed = item.lever.transform(kept, item.candidates, draw)
         frame = changed.with_columns(pl.col(f"all_{column}").alias(column)).drop(f"all_{column}")
     return frame.drop("was_batch")
 

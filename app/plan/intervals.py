@@ -21,6 +21,8 @@ QUANTILES: Final = (0.1, 0.5, 0.9)
 
 @dataclass(frozen=True, slots=True)
 class Quantiles:
+    """The 10th, 50th and 90th percentile of an amount in pico-USD."""
+
     p10: int
     p50: int
     p90: int

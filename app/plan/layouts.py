@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from app.core.usage import TOKEN_CLASSES
-from app.levers.lever import Draw
+from app.levers.lever import SCOPE, Draw
 from app.plan import cells as cells_of
 from app.plan.cells import LAYOUT_STAGE
 from app.plan.game import players as members_of
-from app.plan.outcomes import GROUP
 from app.replay.capture import Capture, Captures
 from app.replay.layout import apply_layout
 
@@ -91,9 +90,9 @@ class Layouts:
                 if item.lever.stage == LAYOUT_STAGE
             ]
         )
-        scopes = self.cells.filter(planned).select(GROUP).unique()
+        scopes = self.cells.filter(planned).select(SCOPE).unique()
         touched = self.cells.filter(pl.col(f"at_{player.lever}").is_in(sorted(player.indices)))
-        return touched.join(scopes, on=list(GROUP), how="semi", nulls_equal=True).height > 0
+        return touched.join(scopes, on=list(SCOPE), how="semi", nulls_equal=True).height > 0
 
     def _replayed(self, structural: int, planners: Sequence[Accepted], into: str) -> str:
         stream = "stream"

@@ -6,11 +6,11 @@ A player is a lever's joint part (grades A-C) or its potential part (grade D). C
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import polars as pl
 
-from app.levers.lever import Draw
+from app.levers.lever import SCOPE, Draw
 from app.plan import cells as cells_of
 from app.plan import worth
 from app.plan.cells import LAYOUT_STAGE
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from app.plan.cells import Accepted
     from app.plan.rates import Lookup
-
-GROUP: Final = ("feature", "template", "provider", "model_id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +161,7 @@ def outcomes(engine: Engine, masks: Iterable[int]) -> Outcomes:
 
 def number(cells: pl.DataFrame) -> pl.DataFrame:
     """Cells with `group` (a number for each scope) and `cluster` (a number for each local day of a template)."""
-    scopes = cells.select(GROUP).unique(maintain_order=True).with_row_index("group")
-    keyed = cells.join(scopes, on=list(GROUP), how="left", nulls_equal=True, maintain_order="left")
+    scopes = cells.select(SCOPE).unique(maintain_order=True).with_row_index("group")
+    keyed = cells.join(scopes, on=list(SCOPE), how="left", nulls_equal=True, maintain_order="left")
     clusters = keyed.select("feature", "template", "day").unique(maintain_order=True).with_row_index("cluster")
     return keyed.join(clusters, on=["feature", "template", "day"], how="left", nulls_equal=True, maintain_order="left")

@@ -6,14 +6,12 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from app.core.usage import TOKEN_CLASSES
 from app.pricing import context
+from app.pricing.rates import TOKEN_RATES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from decimal import Decimal
-
-RATE_COLUMNS = tuple(f"r_{name.removeprefix('tok_')}" for name in TOKEN_CLASSES)
 
 
 class FoundRate(Protocol):
@@ -104,5 +102,5 @@ class Lookup:
             return None
         rates = found.rates
         return found.price_row, tuple(
-            None if (rate := rates.get(name)) is None else float(rate) for name in RATE_COLUMNS
+            None if (rate := rates.get(name)) is None else float(rate) for name in TOKEN_RATES
         )

@@ -71,6 +71,8 @@ class CacheRule:
 
 @dataclass(frozen=True, slots=True)
 class CacheRules:
+    """All dated rows, of the file of Halve or of one's own."""
+
     rows: tuple[CacheRule, ...]
 
     def at(self, provider: str | None, model_id: str | None, at_us: int | None) -> CacheRule | None:
