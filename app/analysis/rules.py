@@ -46,7 +46,7 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule of an attribution file: where all conditions hold it gives the outputs; the lowest priority goes first."""
+    """One rule of an attribution file: its outputs where all conditions hold; the lowest priority goes first."""
 
     name: str
     priority: int

@@ -143,9 +143,8 @@ def _monthly(analysis: Analysis) -> tuple[str | None, tuple[str, ...]]:
         )
         notes.append(f"Only {speak}, fewer than {MIN_CLUSTERS}: no interval and no monthly figure. Analyse more days.")
     elif analysis.days < MIN_DAYS:
-        notes.append(
-            f"The log covers {_counted(analysis.days, 'local day', 'local days')}, fewer than {MIN_DAYS}: no monthly figure."
-        )
+        covered = _counted(analysis.days, "local day", "local days")
+        notes.append(f"The log covers {covered}, fewer than {MIN_DAYS}: no monthly figure.")
     else:
         factor = format((Decimal(30) / Decimal(analysis.days)).quantize(Decimal("0.000001")).normalize(), "f")
     return factor, tuple(notes)
