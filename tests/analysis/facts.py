@@ -73,8 +73,8 @@ def add_prompts(session: Session, prompts: Mapping[int, Sequence[tuple[str, str]
         ),
     )
     session.connection.execute(
-        "INSERT INTO segments SELECT request_key, pos, role, 'text', seg_hash, seg_hash, 1, 1, NULL, true, NULL "
-        "FROM made_segments"
+        "INSERT INTO segments SELECT s.request_key, s.pos, s.role, 'text', s.seg_hash, s.seg_hash, 1, 1, NULL, true, "
+        "r.start_us FROM made_segments s LEFT JOIN requests r ON r.request_key = s.request_key"
     )
     session.connection.execute("INSERT INTO lines SELECT seg_hash, pos, line_hash, bytes FROM made_lines")
     session.connection.unregister("made_segments")

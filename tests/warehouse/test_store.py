@@ -11,6 +11,7 @@ import pytest
 from app.core.errors import ConflictError, UnavailableError
 from app.warehouse.migrate import available, migrate
 from app.warehouse.store import Warehouse
+from tests.analysis.facts import add_requests
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,6 +28,22 @@ def test_migrations_run_once_and_in_order(tmp_path: Path) -> None:
         assert session.connection.execute("SELECT count(*) FROM requests").fetchall() == [(0,)]
         assert session.connection.execute("SELECT count(*) FROM contents").fetchall() == [(0,)]
     reopened.close()
+
+
+def test_segments_of_an_older_store_get_the_time_of_their_request(tmp_path: Path) -> None:
+    warehouse = Warehouse(tmp_path)
+    migrate(warehouse)
+    with warehouse.writing() as session:
+        add_requests(session, [{"request_key": key, "start_us": start} for key, start in ((1, 700), (2, None))])
+        session.connection.execute(
+            "INSERT INTO segments SELECT request_key, 0, 'user', 'text', 1, 1, 1, 1, NULL, true, 600 FROM requests"
+        )
+        session.connection.execute("DELETE FROM warehouse_version WHERE version = 26")
+    assert migrate(warehouse) == [26]
+    with warehouse.session() as session:
+        placed = session.connection.execute("SELECT request_key, start_us FROM segments ORDER BY 1").fetchall()
+    assert placed == [(1, 700), (2, None)]
+    warehouse.close()
 
 
 def test_a_store_of_a_newer_version_is_refused(tmp_path: Path) -> None:
