@@ -153,12 +153,6 @@ def reach_of(session: Session) -> Reach | None:
     return reach({str(source): int(last) for source, last in session.rows("sources.newest")})
 
 
-def complete_to(sources: tuple[SourceFreshness, ...]) -> int | None:
-    """Up to when all sources have delivered: the earliest last request of the sources alive in the newest week."""
-    found = reach({item.source: item.last_us for item in sources if item.last_us is not None})
-    return None if found is None else found.complete_us
-
-
 def basis(session: Session, view: View) -> str:
     """What the dollars of a view mean: "paid", "list-price value", or "mixed" where sources differ.
 

@@ -6,7 +6,7 @@ An offset belongs to an instant, so a day has 23, 24 or 25 hours; ranges are hal
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 
 from app.core.view import local_date, midnight_us, zone_info
 
@@ -44,25 +44,6 @@ def local_days(from_us: int, to_us: int, zone: str) -> tuple[Day, ...]:
         days.append(Day(day, midnight_us(day, where), midnight_us(following, where)))
         day = following
     return tuple(days)
-
-
-@dataclass(frozen=True, slots=True)
-class Hour:
-    """One hour of real time and how its start is written locally, offset included: 02:00 twice where clocks go back."""
-
-    label: str
-    from_us: int
-    to_us: int
-
-
-def local_hours(from_us: int, to_us: int, zone: str) -> tuple[Hour, ...]:
-    """The hours of a range of local days, counted from its start; an hour that clocks skip is not there."""
-    where = zone_info(zone)
-    hours = []
-    for start in range(from_us, to_us, HOUR_US):
-        moment = (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=start)).astimezone(where)
-        hours.append(Hour(moment.isoformat(timespec="minutes"), start, min(start + HOUR_US, to_us)))
-    return tuple(hours)
 
 
 def bucket_for(zone: str) -> int:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
-from app.analysis.days import EVERYTHING, HOUR_US, Day, Hour, local_days, local_hours
+from app.analysis.days import EVERYTHING, HOUR_US, Day, local_days
 from app.analysis.figures import Figures, added, figures_of, known_sum
 from app.analysis.scope import column, spend_scope
 from app.core.errors import UsageError
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 Measure = Literal["cost", "requests", "tokens"]
 Order = Literal["cost", "requests", "tokens", "name"]
 
-MAX_HOURLY_DAYS = 14
+
+_MEASURE_AT = {"cost": 4, "requests": 5, "tokens": 6}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,18 +75,6 @@ class Series:
     other_n: int
     totals: tuple[int | None, ...]
     undated: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class HourlySeries:
-    """As `Series`, an hour of real time each."""
-
-    dimension: str
-    measure: Measure
-    hours: tuple[Hour, ...]
-    groups: tuple[SeriesGroup, ...]
-    other_n: int
-    totals: tuple[int | None, ...]
 
 
 def whole_period(session: Session, zone: str) -> Period:
@@ -143,83 +132,43 @@ def ranking(session: Session, view: View, *, by: str | None = None, top: int = 1
 
 
 def daily(session: Session, view: View, *, by: str | None = None, top: int = 6, measure: Measure = "cost") -> Series:
-    """The measure a local day of the view's period, for the `top` largest values of a dimension and the rest."""
+    """The measure a local day of the view's period, for the `top` largest values of a dimension and the rest.
+
+    Each line is without gaps: 0 where nothing was asked, None where nothing that was asked has a price, and None for
+    days that end before the store begins: what was spent then is not known.
+    """
     dimension = by or view.by
-    period = view.period
-    if period.name == EVERYTHING:
-        found = extent(session)
-        period = period if found is None else replace(period, from_us=found[0], to_us=found[1] + 1)
+    period, reach = view.period, extent(session)
+    if period.name == EVERYTHING and reach is not None:
+        period = replace(period, from_us=reach[0], to_us=reach[1] + 1)
     days = local_days(period.from_us, period.to_us, period.zone)
-    folded = _folded(session, view, dimension, top, measure, days)
-    return Series(dimension, measure, days, folded.groups, folded.other_n, folded.totals, folded.undated)
-
-
-def hourly(
-    session: Session, view: View, *, by: str | None = None, top: int = 6, measure: Measure = "cost"
-) -> HourlySeries:
-    """The same an hour, for periods of at most MAX_HOURLY_DAYS days.
-
-    Raises:
-        UsageError: a longer period.
-    """
-    dimension = by or view.by
-    period = view.period
-    if period.to_us - period.from_us > (MAX_HOURLY_DAYS + 1) * 24 * HOUR_US:
-        raise UsageError(f"Hours are shown for at most {MAX_HOURLY_DAYS} days; choose a shorter period.")
-    hours = local_hours(period.from_us, period.to_us, period.zone)
-    folded = _folded(session, view, dimension, top, measure, hours)
-    return HourlySeries(dimension, measure, hours, folded.groups, folded.other_n, folded.totals)
-
-
-_MEASURE_AT = {"cost": 4, "requests": 5, "tokens": 6}
-
-
-@dataclass(frozen=True, slots=True)
-class _Folded:
-    groups: tuple[SeriesGroup, ...]
-    other_n: int
-    totals: tuple[int | None, ...]
-    undated: int | None
-
-
-def _folded(
-    session: Session, view: View, dimension: str, top: int, measure: Measure, spans: tuple[Day, ...] | tuple[Hour, ...]
-) -> _Folded:
-    """One gap-free line a group over the spans: 0 where nothing was asked, None where nothing asked has a price.
-
-    Spans that end before the store begins are None too: what was spent then is not known.
-    """
-    session.register("series_days", _spans_frame(spans))
+    session.register("series_days", _days_frame(days))
     scope = spend_scope(session, view, dimension)
     rows = session.rows("spend.series", {"facts": scope.relation, "column": column(dimension)}, top=top, **scope.range)
-    at = _MEASURE_AT[measure]
-    found = extent(session)
-    silent = [None if found is None or span.to_us <= found[0] else 0 for span in spans]
+    silent = [None if reach is None or day.to_us <= reach[0] else 0 for day in days]
     lines: dict[tuple[int, str | None], list[int | None]] = {}
-    known: list[list[int | None]] = [[] for _ in spans]
+    known: list[list[int | None]] = [[] for _ in days]
     timeless: list[int | None] = []
-    other_n = 0
     for row in rows:
-        place, name, members, span = int(row[0]), row[1], int(row[2]), row[3]
-        value = None if row[at] is None else int(row[at])
-        other_n = max(other_n, members if name is None else 0)
-        line = lines.setdefault((place, name), [*silent])
-        if span is None:
+        value = None if row[_MEASURE_AT[measure]] is None else int(row[_MEASURE_AT[measure]])
+        line = lines.setdefault((int(row[0]), row[1]), [*silent])
+        if row[3] is None:
             timeless.append(value)
         else:
-            line[span] = value
-            known[span].append(value)
+            line[row[3]] = value
+            known[row[3]].append(value)
     groups = tuple(SeriesGroup(name, tuple(line)) for (_, name), line in sorted(lines.items(), key=lambda i: i[0][0]))
+    other_n = max((int(row[2]) for row in rows if row[1] is None), default=0)
     sums = tuple(known_sum(cell) if cell else none for cell, none in zip(known, silent, strict=True))
-    return _Folded(groups, other_n, sums, known_sum(timeless))
+    return Series(dimension, measure, days, groups, other_n, sums, known_sum(timeless))
 
 
-def _spans_frame(spans: tuple[Day, ...] | tuple[Hour, ...]) -> pl.DataFrame:
+def _days_frame(days: tuple[Day, ...]) -> pl.DataFrame:
     return pl.DataFrame(
         {
-            "day": list(range(len(spans))),
-            "day_from_us": [span.from_us for span in spans],
-            "day_to_us": [span.to_us for span in spans],
+            "day": list(range(len(days))),
+            "day_from_us": [day.from_us for day in days],
+            "day_to_us": [day.to_us for day in days],
         },
         schema={"day": pl.Int64, "day_from_us": pl.Int64, "day_to_us": pl.Int64},
     )

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from sqlalchemy import Engine
 
 Scope = Literal["batch", "ingest"]
-SCOPES: Final[tuple[Scope, ...]] = ("batch", "ingest")
 PREFIX: Final = "sk-halve-"
 KEY_BYTES: Final = 32
 

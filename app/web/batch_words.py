@@ -33,7 +33,6 @@ OUTCOMES: Final = {
     "failed": "Failed",
     "cancelled": "Cancelled",
 }
-GOOD: Final = ("completed",)
 
 
 def state_text(job: Job, status: str | None = None) -> str:

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 PATH: Final = "/v1/request/query-clickhouse"
 HOST: Final = "https://api.helicone.ai"
-FORMAT: Final = "helicone"
 OVERLAP_MINUTES: Final = 30
 MAX_LIMIT: Final = 1000
 MAX_BARREN: Final = 20  # pages in a row without a new row; rows that arrive shift few

@@ -13,7 +13,6 @@ import pytest
 from made_logs import line, lines
 
 from app.core.errors import InputError
-from ingest.connectors.watch import WatchedFolder
 from ingest.inspection import inspect_paths
 from ingest.pipeline import write_shards
 from ingest.quarantine import replay_quarantine
@@ -160,12 +159,3 @@ def test_an_impossible_count_costs_its_field_and_no_sum(
     assert (bad, state) == (None, "unknown")
     assert good in (10, 100)
     assert f"bad_number:{'input' if column == 'tok_input' else 'output'}" in warnings.split()
-
-
-def test_a_watched_folder_gives_a_file_whose_name_is_no_utf8(store: Store, tmp_path: Path) -> None:
-    odd = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.jsonl"))
-    odd.write_text(line(1))
-    watched = WatchedFolder(tmp_path)
-    assert watched.ready() == []
-    assert watched.ready() == [odd]
-    assert store.ingest(odd).stored == 1

@@ -14,7 +14,6 @@ from made_logs import call, line, lines, make_store
 
 from app.warehouse.merge import Unpriced
 from app.warehouse.texts import drop_unshared
-from ingest.connectors.watch import WatchedFolder
 from ingest.formats.column_map import from_argument
 from ingest.inbox import take_inbox
 from ingest.pipeline import write_shards
@@ -270,22 +269,6 @@ def test_no_secret_is_stored_anywhere(store: Store, tmp_path: Path) -> None:
         assert secret not in stored, table
         assert "Zz9Zz9" not in stored, table
     assert store.rows("SELECT api_key_alias, api_key_hash IS NOT NULL FROM requests") == [("…9Zz9", True)]
-
-
-def test_a_watched_folder_gives_files_once_they_stand_still(tmp_path: Path) -> None:
-    watched = WatchedFolder(tmp_path)
-    assert watched.ready() == []
-    log = tmp_path / "a.jsonl"
-    log.write_text("1\n")
-    assert watched.ready() == []
-    with log.open("a") as file:
-        file.write("2\n")
-    assert watched.ready() == []
-    assert watched.ready() == [log]
-    assert watched.ready() == []
-    with log.open("a") as file:
-        file.write("3\n")
-    assert (watched.ready(), watched.ready(), watched.ready()) == ([], [log], [])
 
 
 def test_parts_billed_apart_are_kept_with_their_request(store: Store, tmp_path: Path) -> None:
