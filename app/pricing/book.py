@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from decimal import Decimal
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -12,13 +11,13 @@ import polars as pl
 
 from app.pricing import compile as compiling
 from app.pricing import context as ctx_of
-from app.pricing.aims import aimed, is_glob, set_models
+from app.pricing.aims import aimed, literal_names, set_models
 from app.pricing.currency import REPORTING
 from app.pricing.frames import ALIAS_SCHEMA, PAIR_COLUMNS, rates_frame
 from app.pricing.match import Match, Matcher
 from app.pricing.rates import RATE_COLUMNS
 from app.pricing.rows import rate_key
-from app.pricing.rules import RuleIndex
+from app.pricing.rule_index import RuleIndex
 from app.pricing.timetable import rows_for
 
 if TYPE_CHECKING:
@@ -95,6 +94,7 @@ class PriceBook:
             for provider, model in set_models(overlays)
             if (provider, model) in ours or listed.find(provider, model) is None
         ]
+        aliases = [*aliases, *literal_names(sources.own, listed)]
         matcher = Matcher(sources.price_list.providers, sources.price_list.models, aliases, names, added)
         own_rules = [aimed(rule, matcher) for rule in sources.own.rules]
         index = RuleIndex.of(sources.overlay.rules)
@@ -305,7 +305,7 @@ class PriceBook:
         listed = self._list_rules(match.price_provider, match.price_model)
         own = [rule for rule in self._own_rules if rule.names(match.provider, match.price_model)]
         kept = ctx_of.selectors(context)
-        for name in ("geo", "region", "deployment", "search_context"):
+        for name in ("geo", "region", "deployment", "search_context", "name"):
             value = context.get(name)
             asked = {(rule.ctx or {}).get(name) for rule in (*listed, *own)}
             named = {one for text in asked if text is not None for one in text.split("|")}
@@ -316,7 +316,7 @@ class PriceBook:
         terms: Context = {}
         if any(rule.account is None for rule in own):
             terms["contract"] = "yes"
-        if account is not None and any(rule.account is not None and fnmatchcase(account, rule.account) for rule in own):
+        if account is not None and any(rule.account is not None and rule.holds_for(account) for rule in own):
             terms.update(contract="yes", account=account)
         return _Resolved(match, {**kept, **terms}, kept)
 
@@ -353,7 +353,7 @@ class PriceBook:
         for provider, model in sorted(self._listed_models()):
             for context in self._known_contexts(provider, model):
                 yield from self._rows_of(provider, provider, model, context)
-        own = {(rule.provider, rule.model) for rule in self._own_rules if not is_glob(rule.model)}
+        own = {(rule.provider, rule.model) for rule in self._own_rules if not rule.general}
         for provider, model in sorted(own):
             for row in self.rows_of(provider, model):
                 if "contract" in ctx_of.parse(row.ctx):

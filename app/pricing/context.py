@@ -1,8 +1,8 @@
 """The price context of a request as one canonical text: what beside provider, model and time decides the rate.
 
 Selectors (batch, service tier, speed) need a price of their own, else the request is unpriced. Modifiers (geography,
-region, deployment type, reseller, size of the searched context) matter only where a rule names them. The account and
-`contract` mark own terms.
+region, deployment type, reseller, size of the searched context, the name that was asked for where it moved between
+models) matter only where a rule names them. The account and `contract` mark own terms.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 SELECTORS: Final = ("processing", "service_tier", "speed", "route", "search_type")
-MODIFIERS: Final = ("geo", "region", "deployment", "via", "search_context")
+MODIFIERS: Final = ("geo", "region", "deployment", "via", "search_context", "name")
 TERMS: Final = ("account", "contract")
 DIMENSIONS: Final = (*SELECTORS, *MODIFIERS, *TERMS)
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 import msgspec
 
 from app.core.errors import InputError
 from app.pricing import context as ctx_of
+from app.pricing.globs import is_glob, matches
 from app.pricing.rates import (
     DAY_US,
     FEES,
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 Layer = Literal["list", "contract"]
 Op = Literal["set", "multiply", "derive", "backdate", "add", "withhold"]
-GLOB_MARKS: Final = "*?["
 MOST: Final = 10**12
 """No price or factor is as large; a number beyond it is a slip, and could not be reckoned with."""
 STATUSES: Final = ("confirmed", "announced", "estimated")
@@ -48,7 +47,7 @@ FIELDS: Final = _PLAIN | set(PRICED_CLASSES) | set(FEES)
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True):
-    """One dated rule. `provider`, `model` and `account` are globs; `ctx` None means any context.
+    """One dated rule. `provider`, `model` and `account` are globs (`app.pricing.globs`); `ctx` None means any context.
 
     A `set` replaces the named classes (all their price steps); a `multiply` scales token classes by `factors` (class
     or `*`); a `derive` prices classes without a price as a factor of class `of`; a `backdate` carries a context's
@@ -80,10 +79,21 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def general(self) -> bool:
         """Whether it speaks of a family of models: such a rule adds to prices and makes none."""
-        return any(mark in self.model for mark in GLOB_MARKS)
+        return self.is_glob(self.model)
+
+    def is_glob(self, text: str) -> bool:
+        """Whether one of its names stands for several."""
+        return is_glob(text, literal_brackets=self.layer == "contract" or self.taken)
 
     def names(self, provider: str, model: str) -> bool:
-        return fnmatchcase(provider, self.provider) and fnmatchcase(model.lower(), self.model)
+        return self._fits(provider, self.provider) and self._fits(model.lower(), self.model)
+
+    def holds_for(self, account: str | None) -> bool:
+        """Whether it is of every account, or of this one."""
+        return self.account is None or (account is not None and self._fits(account, self.account))
+
+    def _fits(self, name: str, pattern: str) -> bool:
+        return matches(name, pattern, literal_brackets=self.layer == "contract" or self.taken)
 
     def active(self, at_us: int, weekday: int, minute: int) -> bool:
         if not self.from_us <= at_us < self.to_us:
@@ -93,30 +103,6 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
         if self.skip_days and at_us // DAY_US in self.skip_days:
             return False
         return not self.minutes or any(start <= minute < end for start, end in self.minutes)
-
-
-class RuleIndex(msgspec.Struct, frozen=True):
-    """Rules by what they name, so that a long table of single models costs a look-up and not a search."""
-
-    single: dict[tuple[str, str], list[tuple[int, Rule]]]
-    general: list[tuple[int, Rule]]
-
-    @classmethod
-    def of(cls, rules: Iterable[Rule]) -> RuleIndex:
-        single: dict[tuple[str, str], list[tuple[int, Rule]]] = {}
-        general: list[tuple[int, Rule]] = []
-        for place, rule in enumerate(rules):
-            if rule.general or any(mark in rule.provider for mark in GLOB_MARKS):
-                general.append((place, rule))
-            else:
-                single.setdefault((rule.provider, rule.model), []).append((place, rule))
-        return cls(single, general)
-
-    def of_model(self, provider: str, model: str) -> list[Rule]:
-        """The rules that name a model, in the order of their files."""
-        found = [*self.single.get((provider, model.lower()), ())]
-        found += [(place, rule) for place, rule in self.general if rule.names(provider, model)]
-        return [rule for _, rule in sorted(found, key=lambda item: item[0])]
 
 
 class Alias(msgspec.Struct, frozen=True):

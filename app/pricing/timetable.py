@@ -8,7 +8,6 @@ such requests are unpriced.
 
 from __future__ import annotations
 
-from fnmatch import fnmatchcase
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -273,7 +272,7 @@ def _concerns(rule: Rule, context: Context) -> bool:
     if rule.layer == "contract":
         if "contract" not in context:
             return False
-        if rule.account is not None and not fnmatchcase(context.get("account", ""), rule.account):
+        if not rule.holds_for(context.get("account")):
             return False
     asked = rule.ctx or {}
     if rule.layer == "list" and "via" in context and asked and "via" not in asked:
