@@ -7,13 +7,12 @@ import random
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Final, TypeVar
 
 import httpx2
 
 from app.core.errors import ForbiddenError, HalveError, InputError, UnavailableError
+from app.core.retry_after import retry_after_s
 from ingest.connectors.pinned import PinnedTransport
 
 if TYPE_CHECKING:
@@ -156,7 +155,7 @@ class PoliteClient:
                     self._refuse_page(path, answer)
                     return decode(answer)
                 self._final(path, status, headers)
-                asked_s = _retry_after_s(headers.get("retry-after"))
+                asked_s = retry_after_s(headers.get("retry-after"))
                 last = f"status {status}"
             except UnreadableError as error:
                 last = f"an answer that is cut off ({error})"
@@ -208,18 +207,3 @@ class PoliteClient:
                 f"{host}{path} points to {target}. Name the final address; redirects lose tokens.", status
             )
         raise RefusedError(f"{host}{path} answers with status {status}. Check the address and the version.", status)
-
-
-def _retry_after_s(text: str | None) -> float | None:
-    """Seconds that a Retry-After header asks for, given as a number or as a date; None where it says nothing."""
-    if text is None:
-        return None
-    try:
-        return max(0.0, float(text))
-    except ValueError:
-        pass
-    try:
-        when = parsedate_to_datetime(text)
-    except ValueError:
-        return None
-    return max(0.0, ((when if when.tzinfo else when.replace(tzinfo=UTC)) - datetime.now(UTC)).total_seconds())

@@ -62,6 +62,21 @@ def test_a_429_waits_as_long_as_it_asks_and_longer_than_a_500(world, openai):
     assert world.until_settled(job, every_s=10).job.outcome == "completed"
 
 
+@pytest.mark.parametrize(
+    "asks",
+    ["inf", "1e400", "Sun, 06 Nov 2094 08:49:37 GMT", "Sun, 06 Nov 2094 08:49:37 +99999999999999", "later"],
+)
+def test_a_pause_that_nobody_can_wait_for_puts_a_job_off_for_a_day_at_most(world, openai, asks):
+    openai.asks = asks
+    openai.troubles["create"].append("429")
+    job = world.submit(chats(1), base_url=openai.url)
+    world.advance()
+    part = world.view(job).parts[0]
+    assert part.state == "queued"
+    assert 0 < part.next_us - world.clock() <= 86_400 * SECOND_US
+    assert world.until_settled(job, every_s=7200).job.outcome == "completed"
+
+
 def test_a_spent_account_waits_for_quota(world, openai):
     openai.troubles["create"].append("quota")
     job = world.submit(chats(1), base_url=openai.url)

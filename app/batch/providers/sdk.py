@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 import httpx2
 
 from app.batch.provider import BusyError, RefusedError, UnclearError
+from app.core.retry_after import retry_after_s
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -75,7 +74,7 @@ def _translated(error: Exception, what: str, *, creates: bool) -> Exception:
     told = f"{what}: status {status}, {message}"
     if status == 429:
         headers = getattr(getattr(error, "response", None), "headers", {})
-        return BusyError(told, "quota" if code in SPENT else "throttled", _retry_after_s(headers.get("retry-after")))
+        return BusyError(told, "quota" if code in SPENT else "throttled", retry_after_s(headers.get("retry-after")))
     if status >= 500 or status in (408, 409):
         return UnclearError(told) if creates else BusyError(told)
     return RefusedError(told, code)
@@ -89,18 +88,3 @@ def _said(error: Exception) -> tuple[str | None, str]:
         code = body.get("code") or body.get("type")
         return (str(code) if code else None), str(body.get("message") or code or "no reason given")[:300]
     return None, str(error)[:300]
-
-
-def _retry_after_s(text: str | None) -> float | None:
-    """Seconds of a Retry-After header, which holds a number or a date."""
-    if text is None:
-        return None
-    try:
-        return max(0.0, float(text))
-    except ValueError:
-        pass
-    try:
-        at = parsedate_to_datetime(text)
-    except ValueError:
-        return None
-    return max(0.0, (at - datetime.now(UTC)).total_seconds()) if at.tzinfo else None

@@ -51,6 +51,7 @@ class Peer:
         self.listed_after_s = 0.0
         self.works_s = 0.0
         self.slow_s = 0.0
+        self.asks = "70"
         self.keys: set[str] = set()
         peer = self
 
@@ -92,7 +93,7 @@ class Peer:
             case "500_before":
                 raise AnswerError(500, self.error("server_error", "it broke before"))
             case "429":
-                raise AnswerError(429, self.error("rate_limit_exceeded", "slow down"), {"Retry-After": "70"})
+                raise AnswerError(429, self.error("rate_limit_exceeded", "slow down"), {"Retry-After": self.asks})
             case "429_date":
                 raise AnswerError(
                     429,
