@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import re
+import tarfile
 import zipfile
 import zlib
 from contextlib import contextmanager
@@ -13,14 +14,14 @@ from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any, Final, Literal, cast
 
 from app.core.errors import InputError
-from ingest import archives
+from ingest import archives, tars
 from ingest.connectors.files import unrotated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-Compression = Literal["none", "gzip", "zstd", "zip"]
+Compression = Literal["none", "gzip", "zstd", "zip", "tar"]
 Layout = Literal["lines", "document", "csv", "events", "event_lines", "parquet", "otlp", "empty"]
 
 MAX_RECORD_BYTES: Final = 64 * 1024 * 1024
@@ -86,6 +87,9 @@ def opened(path: Path, compression: Compression) -> Iterator[IO[bytes]]:
     elif compression == "zip":
         with archives.member_stream(path) as member:
             yield io.BufferedReader(cast("io.RawIOBase", member), 1 << 20)
+    elif compression == "tar":
+        with archives.member_stream(path) as member, tars.unpacked(member) as stream:
+            yield stream
     else:
         with path.open("rb", buffering=1 << 20) as stream:
             yield stream
@@ -95,12 +99,13 @@ def damaged_errors() -> tuple[type[Exception], ...]:
     """What reading damaged compressed data raises."""
     import zstandard
 
-    return (*DAMAGED, zipfile.BadZipFile, zstandard.ZstdError)
+    return (*DAMAGED, zipfile.BadZipFile, tarfile.TarError, zstandard.ZstdError)
 
 
 def _compression_of(path: Path) -> Compression:
-    if archives.is_member(path):
-        return "zip"
+    inside = archives.holding(path)
+    if inside is not None:
+        return inside
     with path.open("rb") as raw:
         return _compression(raw.read(4))
 

@@ -10,6 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from ingest import tars
 from ingest.connectors.files import find
 from ingest.inbox import TRANSACTION_ROWS, rows_in, take_inbox, take_shards
 from ingest.install_key import install_key
@@ -183,10 +184,16 @@ def _shards(plan: Plan, found: list[Found], crew: Crew, hands: int) -> Iterator[
     tasks = plan.tasks(found)
     if hands == 0:
         worker = crew.worker()
-        for task in tasks:
-            yield task, worker.run(task)
+        try:
+            for task in tasks:
+                yield task, worker.run(task)
+        finally:
+            tars.let_go()
     else:
-        yield from in_processes(tasks, crew, hands)
+        try:
+            yield from in_processes(tasks, crew, hands)
+        finally:
+            tars.let_go()
 
 
 def _workers(whole: int, wanted: int | None) -> int:

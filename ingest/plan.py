@@ -132,7 +132,7 @@ class Plan:
         """The whole file as one chunk; None where there is nothing in it."""
         if status is None or shape.layout == "empty":
             return None
-        inside = shape.compression == "zip"
+        inside = shape.compression in ("zip", "tar")
         head_bytes, head_hash = _head(archives.on_disk(found.path))
         size = archives.packed_bytes(found.path) if inside else status.st_size
         chunk = Chunk(

@@ -15,9 +15,10 @@ from app.core.errors import InputError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+_ARCHIVES: Final = (".zip", ".tar", ".tgz", ".tzst")
 LOG_SUFFIXES: Final = (
     *(".jsonl", ".ndjson", ".jsonlines", ".json", ".log", ".csv", ".tsv", ".parquet", ".sse", ".traj"),
-    ".zip",  # an archive of logs
+    *_ARCHIVES,  # of logs
 )
 _PACKED: Final = (".gz", ".zst", ".zstd")
 # What log rotation puts behind a name: a number, a day (and hour) with or without dashes, "old".
@@ -154,7 +155,7 @@ def unrotated(name: str) -> str:
     marks = [found.start() for found in _ROTATED.finditer(bare) if _ROTATED.fullmatch(bare, found.start())]
     for start in marks:
         # An archive of logs is never continued by rotation.
-        if bare[:start].endswith(LOG_SUFFIXES) and not bare[:start].endswith(".zip"):
+        if bare[:start].endswith(LOG_SUFFIXES) and not bare[:start].endswith(_ARCHIVES):
             return bare[:start]
         if _unpacked(bare[:start]) != bare[:start]:
             return unrotated(bare[:start])

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import socket
+import tarfile
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -41,6 +43,16 @@ def _us(moment: datetime) -> int:
 
 def _log(*numbers: int) -> bytes:
     return b"".join(json.dumps(row(n, NOW - timedelta(minutes=n))).encode() + b"\n" for n in numbers)
+
+
+def _tarred(*bodies: bytes) -> bytes:
+    held = io.BytesIO()
+    with tarfile.open(fileobj=held, mode="w:gz") as archive:
+        for number, body in enumerate(bodies):
+            info = tarfile.TarInfo(f"logs/{number}.jsonl")
+            info.size = len(body)
+            archive.addfile(info, io.BytesIO(body))
+    return held.getvalue()
 
 
 @pytest.fixture(scope="module")
@@ -201,6 +213,7 @@ def test_objects_of_every_packing_come_into_the_warehouse_once(bucket: Any, serv
     bucket.put_object(Key="llm/plain.jsonl", Body=_log(1, 2, 3))
     bucket.put_object(Key="llm/packed.jsonl.gz", Body=gzip.compress(_log(4, 5)))
     bucket.put_object(Key="llm/packed.jsonl.zst", Body=zstandard.compress(_log(6)))
+    bucket.put_object(Key="llm/day.tar.gz", Body=_tarred(_log(7), _log(8)))
     bucket.put_object(Key="llm/again.jsonl", Body=_log(1, 2))
     settings = replace(Settings(), data_dir=tmp_path / "data", allow_hosts="127.0.0.1")
     add_source(settings, kind="s3", name="bucket", given=_given(server), every_us=0)
@@ -210,9 +223,9 @@ def test_objects_of_every_packing_come_into_the_warehouse_once(bucket: Any, serv
             work.run_due_sources()
             with runtime.warehouse.session() as session:
                 rows = session.connection.execute("SELECT source_record, source FROM requests ORDER BY 1").fetchall()
-            assert rows == [(f"chatcmpl-{n:032x}", "bucket") for n in range(1, 7)]
+            assert rows == [(f"chatcmpl-{n:032x}", "bucket") for n in range(1, 9)]
         state = sources.cursor(runtime.control, "bucket")
-        assert (state.state, state.records) == ("ok", 8)
+        assert (state.state, state.records) == ("ok", 10)
         bucket.put_object(Key="llm/broken.jsonl", Body=b"what is this\n")
         work.run_due_sources()
         with runtime.warehouse.session() as session:
