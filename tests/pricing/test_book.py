@@ -132,7 +132,7 @@ def test_quote_file_is_json_lines_or_one_array(tmp_path: Path, book: PriceBook) 
         path.write_text(text, encoding="utf-8")
         first, second = quote(book, read_lines(path))
         assert (first.id, first.usd, first.state) == ("a", "2.5001", "priced")
-        assert first.price_rows == ("openai/gpt-4o@start standard",)
+        assert first.price_rows == ("openai/gpt-4o@2024-10-02 name=gpt-4o",)
         assert (second.usd, second.state, second.warning) == (None, "unpriced", "unknown_model")
 
 

@@ -47,7 +47,7 @@ def test_contexts_that_the_book_prices_keep_every_class_when_an_import_names_sta
     assert usd(book, "gpt-4o", "priority") == ["4.25", "2.125", "17"]
     batch = book.rate("openai", "gpt-4o", ctx="batch", at_us=NOW)
     assert batch is not None
-    assert (batch.price_row, batch.status) == ("openai/gpt-4o@2026-10-14 batch", "confirmed")
+    assert (batch.price_row, batch.status) == ("openai/gpt-4o@2026-10-14 batch name=gpt-4o", "confirmed")
 
 
 def test_context_that_is_a_factor_moves_with_the_imported_rate(tmp_path: Path) -> None:

@@ -150,7 +150,10 @@ def test_cache_tokens_count_towards_the_long_prompt_boundary(price_rows: PriceRo
 
 def test_undated_request_is_priced_only_where_there_was_one_rate_ever(price_rows: PriceRows) -> None:
     one, several = price_rows(
-        [call(start_us=None, tok_input=1000), call(model="o3", start_us=None, tok_input=1000, tok_output=1)]
+        [
+            call(model="gpt-4o-2024-08-06", start_us=None, tok_input=1000),
+            call(model="o3", start_us=None, tok_input=1000, tok_output=1),
+        ]
     )
     assert (one["cost_pusd"], one["cost_state"]) == (2_500_000_000, "priced")
     assert (several["cost_pusd"], several["cost_state"], several["price_warning"]) == (None, "unpriced", "no_time")
