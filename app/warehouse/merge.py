@@ -15,6 +15,7 @@ from app.core.hashing import EVERYWHERE, hash64
 from app.core.response_ids import is_strong_id
 from app.core.usage import INPUT_CLASSES, OUTPUT_CLASSES
 from app.warehouse.former_keys import with_plain_ids, with_standing_keys
+from app.warehouse.moved import with_moved_keys
 from app.warehouse.origins import note_origins
 from app.warehouse.snapshots import joined, lent_rows, placed, ranked, without_ranks
 from app.warehouse.spans import drop_repeating
@@ -95,7 +96,7 @@ PRICE_WARNINGS: Final = (
 
 def merge(session: Session, arrivals: Arrivals, pricer: Pricer) -> pl.DataFrame:
     """Merge arrivals into the facts; returns shard_no, chunk_no, stored, updated of each chunk that changed any."""
-    arrivals = with_standing_keys(session, arrivals)
+    arrivals = with_moved_keys(session, with_standing_keys(session, arrivals))
     requests, renamed = _reduced(arrivals.requests, arrivals.lent)
     standing = _standing(session, requests["request_key"])
     if standing.height:

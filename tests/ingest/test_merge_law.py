@@ -92,11 +92,11 @@ def pricer() -> Pricer:
 def write(store: Store, name: str, told: list[tuple[int, Snapshot]], ids: dict[str, str]) -> None:
     """One shard: a chunk a snapshot, each from a file of its own."""
     rows, prints = Rows(), Fingerprinter(KEY, "all")
-    chunks = []
+    chunks: list[ChunkResult] = []
     for number, snapshot in told:
-        fields = dict(snapshot)
+        fields: dict[str, Any] = {**ids, **snapshot}
         source, tie, text = fields.pop("source"), fields.pop("tie"), fields.pop("text")
-        event = UsageEvent(**ids, **fields, prompt=None if text is None else [Part("user", "text", text)])
+        event = UsageEvent(**fields, prompt=None if text is None else [Part("user", "text", text)])
         rows.begin(len(chunks), source)
         prints.add(rows, event, Origin(source, f"{number}.jsonl", 1), len(chunks), tie, 0)
         chunk = Chunk(
@@ -155,7 +155,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     store.warehouse.close()
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data(), kind=st.sampled_from(ID_KINDS))
 def test_snapshots_of_a_call_make_one_row_however_they_come(shared: Store, data: st.DataObject, kind: str) -> None:
     snapshots = data.draw(st.lists(SNAPSHOTS, min_size=2, max_size=4))
