@@ -7,8 +7,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Fact:
+    """A value by name; `href` leads to what it rests on."""
+
     label: str
     value: str
+    href: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 UNKNOWN = "n/a"
 CENT = Decimal("0.01")
 MINUS = "\u2212"
-NARROW = "\u202f"
 
 
 def money(amount: int | str | Decimal | None) -> str:
@@ -101,7 +100,7 @@ def percent(ratio: float | None) -> str:
         return ">99.9%"
     if 0 < ratio < 0.0005:
         return "<0.1%"
-    return f"{ratio * 100:.1f}%".replace("-", MINUS) if ratio not in (0, 1) else f"{ratio * 100:.0f}%"
+    return f"{ratio * 100:,.1f}%".replace("-", MINUS) if ratio not in (0, 1) else f"{ratio * 100:.0f}%"
 
 
 @dataclass(frozen=True, slots=True)

@@ -183,7 +183,7 @@ def frame(
         progress_share=round(100 * (progress.done or 0) / (progress.total or 1)) if counted else None,
         finished=context.polled,
         here=context.url(page.path.format_map(dict(context.path)), keys=context.keys),
-        notices=(*notices, *content.unusable, *content.notices),
+        notices=(*notices, *(item.text for item in content.unusable), *content.notices),
         demo=context.deps.demo,
         signed_in=not context.deps.no_access_control,
     )

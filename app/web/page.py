@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 from app.core import view as views
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 
     from app.analysis.figures import Figures
     from app.charts.chart import Chart
@@ -52,16 +52,28 @@ class Context:
         """The view without a condition."""
         return replace(self.view, filters=tuple(item for item in self.view.filters if item != condition))
 
+    def without_keys(self, names: Collection[str]) -> Context:
+        """The same request without some of the page's own keys: links and twins do not carry what cannot be used."""
+        return replace(self, keys={key: value for key, value in self.keys.items() if key not in names})
+
     def filtered_to(self, dimension: str) -> bool:
         """Whether the view already holds one value of a dimension."""
         return any(item.op == "is" and item.dimension == dimension for item in self.view.filters)
 
 
-def unknown_value(key: str, value: str, known: Iterable[str]) -> str:
+@dataclass(frozen=True, slots=True)
+class Unusable:
+    """A key of a page whose value it cannot use, and the notice that says so."""
+
+    key: str
+    text: str
+
+
+def unknown_value(key: str, value: str, known: Iterable[str]) -> Unusable:
     """The notice for a value that a page cannot use: what was asked, what is shown instead, what it knows."""
     shown = f"{key}={value}"
     shown = shown if len(shown) <= 80 else shown[:79] + "…"
-    return f"This page does not know {shown!r}; it is left out. It knows {', '.join(known)}."
+    return Unusable(key, f"This page does not know {shown!r}; it is left out. It knows {', '.join(known)}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +106,7 @@ class Content:
     charts: tuple[Chart, ...] = ()
     empty: Empty | None = None
     notices: tuple[str, ...] = ()
-    unusable: tuple[str, ...] = ()
+    unusable: tuple[Unusable, ...] = ()
     figures: Figures | None = None
 
 

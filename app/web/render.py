@@ -81,22 +81,27 @@ def coded(text: str) -> Markup:
     return Markup("").join(marked)
 
 
-# A name with hyphens, such as that of a model: browsers break lines at each of them.
-_HYPHENED = re.compile(r"(\S*\w-\w\S*)")
 LONGEST_WHOLE = 28
+# A name with hyphens, such as that of a model: browsers break lines at each of them. And one that fills a column.
+_NAME = re.compile(rf"(\S*\w-\w\S*|\S{{{LONGEST_WHOLE + 1},}})")
+_JOINT = re.compile(r"(?<=[/._:@-])(?=\w)")
 
 
 def whole(text: str) -> Markup:
-    """Text whose names with hyphens stay on one line; one too long for a column may still break."""
-    parts = _HYPHENED.split(visible(text))
-    kept = [bool(place % 2) and len(part) <= LONGEST_WHOLE for place, part in enumerate(parts)]
-    if not any(kept):
-        return escape(visible(text))
-    marked = (
-        Markup('<span class="whole">{}</span>').format(part) if whole_part else escape(part)
-        for part, whole_part in zip(parts, kept, strict=True)
-    )
+    """Text whose names with hyphens stay on one line; one too long for a column breaks at its joints."""
+    parts = _NAME.split(visible(text))
+    if len(parts) == 1:
+        return escape(parts[0])
+    marked = (_name(part) if place % 2 else escape(part) for place, part in enumerate(parts))
     return Markup("<span>{}</span>").format(Markup("").join(marked))
+
+
+def _name(text: str) -> Markup:
+    if len(text) <= LONGEST_WHOLE:
+        return Markup('<span class="whole">{}</span>').format(text)
+    pieces = _JOINT.split(text)
+    broken = Markup("<wbr>").join(escape(piece) for piece in pieces)
+    return Markup('<span class="long">{}</span>').format(broken) if max(map(len, pieces)) > LONGEST_WHOLE else broken
 
 
 def static_urls() -> dict[str, str]:

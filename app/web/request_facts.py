@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlencode
 
 from app.web import format as show
 from app.web.facts import Fact
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
     from app.analysis.request_detail import RequestDetail
     from app.web.page import Context
 
+PRICES: Final = "/prices"
+SOURCES: Final = "/sources"
 STATES: Final = {
     "priced": "Every token class of this request has a price.",
     "partly": "A part of this request has no price: the cost is a lower bound, what is missing is not counted as zero.",
@@ -63,16 +66,21 @@ def price_facts(context: Context, detail: RequestDetail) -> tuple[Fact, ...]:
     facts = detail.facts
     reported = facts["cost_reported_pusd"]
     found = [
-        Fact("Price row", facts["price_row"] or "none"),
+        Fact("Price row", facts["price_row"] or "none", href=_book_page(facts["price_row"])),
         *_row_facts(context, detail),
-        Fact("Price book", facts["price_book"] or "none"),
-        Fact("Billing of the source", BILLINGS.get(detail.billing, detail.billing)),
+        Fact("Price book", facts["price_book"] or "none", href=PRICES if facts["price_book"] else ""),
+        Fact("Billing of the source", BILLINGS.get(detail.billing, detail.billing), href=SOURCES),
     ]
     if facts["cost_list_pusd"] is not None and facts["cost_list_pusd"] != facts["cost_pusd"]:
         found.append(Fact("At list price", show.exact_money(facts["cost_list_pusd"])))
     if reported is not None:
         found.append(Fact("Reported by the source", show.exact_money(reported)))
     return tuple(found)
+
+
+def _book_page(price_row: str | None) -> str:
+    """Where every rate of the model of a price row stands with its source."""
+    return f"{PRICES}?{urlencode({'q': price_row.partition('@')[0]})}" if price_row else ""
 
 
 def _also_told_by(detail: RequestDetail) -> str | None:

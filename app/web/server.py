@@ -156,6 +156,7 @@ def _full(deps: Deps, page: Page, templates: jinja2.Environment, shown: Shown) -
             if wanted is not None and not notices and "hx-request" not in request.headers:
                 return render.see_other(wanted)
             content, around = shown(context, page)
+            context = context.without_keys({item.key for item in content.unusable})
             outside = frame(context, page, content, around, PAGES, notices)
             response = render.page_response(templates, request, page, context, content, outside)
             if "hx-request" in request.headers:
@@ -170,7 +171,7 @@ def _twin(deps: Deps, page: Page, suffix: str, shown: Shown) -> Callable[..., Re
         with deps.warehouse.session() as session:
             context, notices = _context(deps, page, request, session)
             content, _ = shown(context, page)
-        if unusable := (*notices, *content.unusable):
+        if unusable := (*notices, *(item.text for item in content.unusable)):
             # A page may leave out what it cannot use and say so; whoever reads figures by program must not miss it.
             raise UsageError(" ".join(unusable))
         asked = request.query_params

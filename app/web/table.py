@@ -6,7 +6,7 @@ import csv
 import io
 import json
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, zip_longest
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from app.web.page import Context
 
 BLOCK_ROWS = 1_000
+PHONE_ROWS = 10
+FEW_ROWS = 5
 Value = str | int | float | bool | None
 
 
@@ -59,11 +61,29 @@ class Streamed:
 
 
 @dataclass(frozen=True, slots=True)
+class Deed:
+    """A button beside a row that posts to `href`; `label` says of which row."""
+
+    text: str
+    label: str
+    href: str
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """Rows of a table that are folded together; `folded` is the class that says where, empty for nowhere."""
+
+    folded: str
+    rows: tuple[tuple[tuple[Cell, ...], Deed | None], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Table:
     """One table: `caption` says what it holds, `frame_note` what it leaves out; `total` is its last row.
 
     A `stacked` one shows each row as a block of named values on a phone, the numbers first. Where a page shows a part
-    of a long list, `stream` gives its twins the rows of all of it, at most so many.
+    of a long list, `stream` gives its twins the rows of all of it, at most so many. A long one opens with its `first`
+    rows (fewer on a phone) and unfolds to the rest. `deeds` are buttons, one a row; they are in no twin.
     """
 
     name: str
@@ -75,6 +95,20 @@ class Table:
     empty: str = "Nothing here."
     stacked: bool = False
     stream: Callable[[Context, int], Streamed] | None = None
+    first: int = 25
+    deeds: tuple[Deed, ...] = ()
+
+    @property
+    def slices(self) -> tuple[Slice, ...]:
+        """The rows as the page groups them: always seen, folded on a phone, folded everywhere.
+
+        What would unfold to a few rows only is not folded.
+        """
+        wide = self.first if len(self.rows) > self.first + FEW_ROWS else len(self.rows)
+        small = PHONE_ROWS if self.stacked and wide > PHONE_ROWS + FEW_ROWS else wide
+        rows = tuple(zip_longest(self.rows, self.deeds))
+        cut = (Slice("", rows[:small]), Slice("rest-small", rows[small:wide]), Slice("rest", rows[wide:]))
+        return tuple(item for item in cut if item.rows)
 
 
 # A spreadsheet runs text that begins with one of these as a formula.

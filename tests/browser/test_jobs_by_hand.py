@@ -36,7 +36,7 @@ def test_a_run_is_asked_for_and_a_schedule_moved(windows: Callable, workshop: Si
     page.get_by_role("button", name="Run Weekly report now").click()
     expect(page.get_by_text("The run was asked for")).to_be_visible()
     expect(table).to_contain_text("now asked for")
-    page.get_by_text("Change the schedule of Analyse").click()
+    table.get_by_role("link", name="Analyse").click()
     form = page.locator("form[action='/jobs/analysis/schedule']")
     form.get_by_label("When").fill("daily 04:45")
     form.get_by_role("button", name="Save").click()
@@ -56,8 +56,8 @@ def test_the_outcome_of_a_run_appears_by_itself_and_typing_is_kept(windows: Call
     page.get_by_role("button", name="Run Weekly report now").click()
     table = page.get_by_role("region", name="What runs when, table")
     expect(table).to_contain_text("now asked for")
-    page.get_by_text("Change the schedule of Analyse").click()
-    when = page.locator("form[action='/jobs/analysis/schedule']").get_by_label("When")
+    table.get_by_role("link", name="Weekly report").click()
+    when = page.locator("form[action='/jobs/report/schedule']").get_by_label("When")
     when.fill("daily 04")
     control = workshop.company.deps.control
     wish = next(item for item in schedules.all_schedules(control) if item.job == "report")
@@ -75,7 +75,7 @@ def test_the_outcome_of_a_run_appears_by_itself_and_typing_is_kept(windows: Call
         now_us=wish.asked_us,
         lease_us=wish.asked_us + 1,
     )
-    expect(page.get_by_role("region", name="Last runs, table")).to_contain_text("Running")
+    expect(page.get_by_role("region", name="Runs of Weekly report, table")).to_contain_text("Running")
     job_runs.finish(
         control,
         job_runs.newest(control, job="report")[0].id,
@@ -85,7 +85,7 @@ def test_the_outcome_of_a_run_appears_by_itself_and_typing_is_kept(windows: Call
         lines="Nothing was due.",
         now_us=wish.asked_us + 2_000_000,
     )
-    expect(page.get_by_role("region", name="Last runs, table")).to_contain_text("Nothing was due.")
+    expect(page.get_by_role("region", name="Runs of Weekly report, table")).to_contain_text("Nothing was due.")
     expect(when).to_have_value("daily 04")
     expect(page.locator("#job-runs[hx-trigger]")).to_have_count(0)
     assert window.complaints == []

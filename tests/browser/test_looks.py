@@ -107,7 +107,7 @@ SEEN = """() => [...document.querySelectorAll('main tbody tr:first-child td')]
 def test_a_card_of_a_request_begins_with_its_cost_and_model_and_can_be_sorted(visit: Callable) -> None:
     page = visit("phone").open("/requests")
     tops = page.evaluate(
-        "() => Object.fromEntries([...document.querySelectorAll('tbody tr:first-child td')]"
+        "() => Object.fromEntries([...document.querySelectorAll('tbody:first-of-type tr:first-child td')]"
         ".map(cell => [cell.dataset.label, cell.getBoundingClientRect().top]))"
     )
     assert tops["Request"] < tops["Cost"] < tops["Model"] < min(tops["Start"], tops["Feature"], tops["Status"])

@@ -57,7 +57,8 @@ def twin(path: str, suffix: str, table: str) -> str:
 
 def rows_on(html: str, caption: str) -> list[list[str]]:
     """The cells of the body of the table with a caption, as a reader sees them."""
-    found = re.search(rf"<caption[^>]*>{re.escape(caption)}</caption>.*?<tbody>(.*?)</tbody>", html, re.DOTALL)
+    body = rf"<caption[^>]*>{re.escape(caption)}</caption>.*?<tbody>(.*?)(?:<tfoot>|</table>)"
+    found = re.search(body, html, re.DOTALL)
     assert found is not None, f"no table {caption!r}"
     return [
         [unescape(re.sub(r"<[^>]+>", "", cell)).strip() for cell in re.findall(r"<td.*?</td>", row, re.DOTALL)]

@@ -143,3 +143,11 @@ def test_blocks_of_a_long_list_join_without_a_gap(client: TestClient, monkeypatc
     monkeypatch.setattr(listed, "BLOCK_ROWS", 7)
     assert client.get("/requests.csv").text == whole
     assert pl.read_csv(io.StringIO(whole))["key"].n_unique() == whole.count("\r\n") - 1
+
+
+@pytest.mark.parametrize("path", ["/?unit=miles&period=all", "/requests?sort=drop&period=all", "/savings?status=zzz"])
+def test_figures_beside_a_notice_can_still_be_had(client: TestClient, path: str) -> None:
+    html = client.get(path).text
+    named = set(re.findall(r'(?:href|src)="(/[^"]+\.(?:csv|json)[^"]*)"', html))
+    assert named
+    assert {address: client.get(unescape(address)).status_code for address in named} == dict.fromkeys(named, 200)

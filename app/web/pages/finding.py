@@ -139,7 +139,7 @@ def _kind(item: Finding, plan: PlanResult) -> tuple[Fact, ...]:
         Fact("Risk", item.risk),
         Fact("Reversible", "yes" if item.reversible else "no"),
         Fact("Basis", plan.basis),
-        Fact("Price book", plan.price_book),
+        Fact("Price book", plan.price_book, href="/prices"),
         *((Fact("Owner", item.owner),) if item.owner else ()),
     )
 

@@ -12,8 +12,8 @@ from app.core.view import zone_info
 from app.jobs import Calendar, due, following, next_try_us, parse
 from app.web import cells
 from app.web import format as show
-from app.web.page import Content, Context, Empty, Link, Page
-from app.web.table import Cell, Column, Table
+from app.web.page import Content, Context, Empty, Link, Page, unknown_value
+from app.web.table import Cell, Column, Deed, Table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -55,12 +55,14 @@ class JobForm:
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """`moving` is whether a run works or was asked for: the tables then come anew by themselves."""
+    """`moving` is whether a run works or was asked for: the tables then come anew by themselves.
 
-    forms: tuple[JobForm, ...]
+    `chosen` is the job whose own page this is, None on the page of all.
+    """
+
     moving: bool
-    chosen: str
-    all_runs: str
+    chosen: JobForm | None
+    every_job: str
 
 
 def build(context: Context) -> Content:
@@ -72,17 +74,18 @@ def build(context: Context) -> Content:
     jobs = {job.name: job for job in desk.jobs}
     standing = {item.job: item for item in schedules.all_schedules(context.deps.control)}
     last = job_runs.last_of_each(context.deps.control)
-    chosen = context.keys.get("job", "")
+    asked = context.keys.get("job", "")
+    chosen = asked if asked in jobs else ""
     said = DONE.get(context.keys.get("done", ""))
     return Content(
-        "Jobs",
+        jobs[chosen].title if chosen else "Jobs",
         notices=(said,) if said else (),
+        unusable=() if asked == chosen else (unknown_value("job", asked, jobs),),
         model=Model(
-            forms=tuple(_form(job, standing[job.name]) for job in desk.jobs if job.name in standing),
             moving=any(item.asked_us is not None for item in standing.values())
             or any(run.state == "running" for run in last.values()),
-            chosen=jobs[chosen].title if chosen in jobs else "",
-            all_runs=context.url(PATH),
+            chosen=_form(jobs[chosen], standing[chosen]) if chosen in standing else None,
+            every_job=context.url(PATH),
         ),
         tables=(_jobs_table(context, desk.jobs, standing, last), _runs_table(context, jobs, chosen)),
     )
@@ -104,15 +107,16 @@ def _jobs_table(
 ) -> Table:
     taken_us = max((item.last_us for item in intake(context.session)), default=None)
     failed = job_runs.not_made_good(context.deps.control)
-    looking = [job.title for job in jobs if job.name in standing and _looks(job, standing[job.name])]
+    there = [job for job in jobs if job.name in standing]
+    looking = [job.title for job in there if _looks(job, standing[job.name])]
     return Table(
         "jobs",
         "What runs when",
         (
-            Column("job", "Job", width="mid"),
-            Column("schedule", "Schedule", width="mid"),
-            Column("zone", "Zone", width="mid"),
-            Column("next_run", "Next run", width="mid"),
+            Column("job", "Job", width="label"),
+            Column("schedule", "Schedule", width="label"),
+            Column("zone", "Zone", twin_only=True),
+            Column("next_run", "Next run", width="label"),
             Column("last_run", "Last run", width="label"),
             Column("duration_us", "Took", "number"),
             Column("state", "State", width="tight"),
@@ -120,10 +124,10 @@ def _jobs_table(
         ),
         tuple(
             _job_row(context, job, standing[job.name], last.get(job.name), failed.get(job.name), taken_us)
-            for job in jobs
-            if job.name in standing
+            for job in there
         ),
         stacked=True,
+        deeds=tuple(Deed("Run now", f"Run {job.title} now", f"{PATH}/{job.name}/run") for job in there),
         frame_note=f"{_listed(looking)}: only a look that finds work is a run." if looking else "",
         empty="The service has not begun yet.",
     )
@@ -157,8 +161,8 @@ def _job_row(
     taken_us: int | None,
 ) -> tuple[Cell, ...]:
     return (
-        cells.text(job.title, href=context.url(PATH, keys={"job": job.name})),
-        Cell(schedule.rule, _in_words(schedule.rule)),
+        cells.text(job.title, href=context.url(PATH, keys={"job": job.name}), note=job.about),
+        Cell(schedule.rule, _in_words(schedule.rule), note=_zone_note(context, schedule)),
         cells.text(schedule.zone),
         _next(context, schedule, failed),
         _last_run(context, job, schedule, last, taken_us),
@@ -166,6 +170,12 @@ def _job_row(
         _state(last),
         _error(last),
     )
+
+
+def _zone_note(context: Context, schedule: Schedule) -> str:
+    """The zone of a time of day, where it is another than that of the page."""
+    apart = isinstance(_rule(schedule), Calendar) and schedule.zone != context.view.period.zone
+    return schedule.zone if apart else ""
 
 
 def _rule(schedule: Schedule) -> Rule | None:
@@ -238,7 +248,7 @@ def _runs_table(context: Context, jobs: Mapping[str, Job], chosen: str) -> Table
         note = f"The newest {OF_ONE}." if len(rows) == OF_ONE else ""
     else:
         rows = job_runs.newest_of_each(control, OF_EACH)
-        note = f"The newest {OF_EACH} of each job; open a job above for more."
+        note = f"The newest {OF_EACH} of each job; open a job for more."
     return Table(
         "runs",
         f"Runs of {jobs[chosen].title}" if chosen in jobs else "Last runs",

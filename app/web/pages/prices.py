@@ -16,6 +16,7 @@ from app.web import cells
 from app.web import format as show
 from app.web.page import Content, Context, Empty, Link, Page
 from app.web.price_fees import fee_table
+from app.web.price_uses import use_table
 from app.web.table import Cell, Column, Table
 
 if TYPE_CHECKING:
@@ -83,6 +84,7 @@ def build(context: Context) -> Content:
     named = frozenset((line.provider, line.model) for line in lines)
     tables = [
         _rates_table(lines, asked=asked, full=len(found) == MOST_MODELS, any_seen=bool(seen)),
+        use_table(lines),
         _unpriced_table(lacking, any_seen=bool(seen)),
     ]
     tables.append(_disagreement_table(desk.disagreements(named), any_named=bool(named)))
@@ -145,7 +147,9 @@ def _rates_table(lines: Sequence[PriceLine], *, asked: str, full: bool, any_seen
             ),
             Column("hours_utc", "Hours, UTC", twin_only=not any(line.hours for line in lines)),
             *(_class_column(lines, name, label) for name, label in CLASSES),
-            Column("other_rates", "Other rates", width="dates", twin_only=not any(_others(line) for line in lines)),
+            Column(
+                "other_rates", "Other tokens", width="mid", twin_only=not any(_other_tokens(line) for line in lines)
+            ),
             Column("status", "Status", width="tight", twin_only=True),
             Column("source", "Source", width="address"),
             Column("currency", "Currency", twin_only=True),
@@ -169,19 +173,22 @@ def _class_column(lines: Sequence[PriceLine], name: str, label: str) -> Column:
 
 def _others(line: PriceLine) -> str:
     """What a row prices beside the classes that have a column."""
-    shown = dict(CLASSES)
-    others = [
-        f"{name.replace('_', ' ')} {rate}" for name, rate in line.usd_per_mtok.items() if name not in shown and rate
-    ]
-    if line.usd_per_mtok["reasoning"] == line.usd_per_mtok["output"]:
-        others = [text for text in others if not text.startswith("reasoning ")]
-    others += [f"{name.replace('_', ' ')} {rate} each" for name, rate in line.fees_usd.items()]
-    return "; ".join(others)
+    fees = [f"{name.replace('_', ' ')} {rate} each" for name, rate in line.fees_usd.items()]
+    return "; ".join((*_other_tokens(line), *fees))
+
+
+def _other_tokens(line: PriceLine) -> list[str]:
+    """The token classes among them, whose rates are dollars per million too."""
+    rates = line.usd_per_mtok
+    others = {name: rate for name, rate in rates.items() if name not in dict(CLASSES) and rate}
+    if rates["reasoning"] == rates["output"]:
+        others.pop("reasoning", None)
+    return [f"{name.replace('_', ' ')} {rate}" for name, rate in others.items()]
 
 
 def _rate_row(line: PriceLine) -> tuple[Cell, ...]:
     tone: Tone = "muted" if line.valid_to is not None else ""  # a price of the past
-    others = _others(line)
+    others, tokens_only = _others(line), "; ".join(_other_tokens(line))
     until = "" if line.valid_to is None else f"to {_date(line.valid_to, '')}"
     return (
         Cell(f"{line.provider}/{line.model}", line.model, note=line.provider, tone=tone),
@@ -191,7 +198,7 @@ def _rate_row(line: PriceLine) -> tuple[Cell, ...]:
         Cell(line.prompt_above, "" if line.prompt_above is None else show.count(line.prompt_above)),
         Cell(line.hours or None, line.hours),
         *(Cell(line.usd_per_mtok[name], line.usd_per_mtok[name] or show.UNKNOWN, tone=tone) for name, _ in CLASSES),
-        Cell(others or None, others, tone="muted"),
+        Cell(others or None, tokens_only, tone="muted"),
         Cell(line.status, line.status, tone="muted" if line.status == "confirmed" else ""),
         Cell(
             line.source,

@@ -15,6 +15,7 @@ from app.web.table import Cell, Column, Streamed, Table
 
 if TYPE_CHECKING:
     from app.analysis.requests import Distribution, RequestPage, RequestRow
+    from app.web.page import Unusable
 
 PATH = "/requests"
 PAGE_SIZE = 50
@@ -53,6 +54,7 @@ def build(context: Context) -> Content:
         total=spread.requests,
     )
     notices = _unusable(context, number)
+    context = context.without_keys({item.key for item in notices})
     if not found.rows:
         title, text, links = _past_the_end(context, spread) if spread.requests else nothing_to_see(context, PATH)
         return Content("Requests", empty=Empty(title, text, links), unusable=notices)
@@ -71,7 +73,7 @@ def build(context: Context) -> Content:
     )
 
 
-def _unusable(context: Context, number: int) -> tuple[str, ...]:
+def _unusable(context: Context, number: int) -> tuple[Unusable, ...]:
     """What of the page's own keys could not be used."""
     found = []
     sort, page = context.keys.get("sort", ""), context.keys.get("page", "")
@@ -162,6 +164,7 @@ def _table(context: Context, found: RequestPage) -> Table:
         tuple(_row(context, row) for row in found.rows),
         stacked=True,
         stream=_every_row,
+        first=PAGE_SIZE,
     )
 
 

@@ -297,7 +297,7 @@ def _chart(plan: PlanResult, scale: Scale) -> tuple[Chart, ...]:
 def _levers_table(plan: PlanResult) -> Table:
     rows = []
     for lever, said in sorted(plan.levers_data.items()):
-        facts = ", ".join(f"{key.replace('_', ' ')} {_said(value)}" for key, value in said.items() if _counted(value))
+        facts = " · ".join(f"{key.replace('_', ' ')}: {_said(value)}" for key, value in said.items() if _counted(value))
         why = " ".join(str(said[key]) for key in ("why", "do") if said.get(key))
         state = str(said.get("state", "ok"))
         rows.append(
