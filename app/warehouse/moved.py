@@ -74,7 +74,7 @@ def _among(bare: pl.DataFrame) -> pl.DataFrame:
 
 
 def _proved(bare: pl.DataFrame, found: pl.DataFrame) -> pl.DataFrame:
-    """Of the pairs those in runs that prove it, of each record the longest: request_key, standing_key and its record."""
+    """The pairs in runs that prove it, of each record the longest: request_key, standing_key, standing_record."""
     placed = bare.sort("origin_line").with_columns(nth=pl.int_range(pl.len()).over("source", "origin_file"))
     pairs = found.join(placed, on="request_key", how="inner").filter(
         # In one file a record can only have come nearer to the top.
