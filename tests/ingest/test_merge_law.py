@@ -169,3 +169,72 @@ def test_snapshots_of_a_call_make_one_row_however_they_come(shared: Store, data:
         found = told(shared, chosen, kind)
         for table, rows in plain.items():
             assert found[table] == rows, (table, groups)
+
+
+A_CALL: Final[Snapshot] = {"source": "app", "tie": b"1", "text": None, "model": "gpt-4o", "tok_input": 1000} | {
+    "start_us": 1_760_000_000_000_000,
+    "provider": "openai",
+}
+MILLION: Final = 1_000_000
+GROUPS: Final = ("one shard", "one transaction", "one by one")
+# Each with what must stand of it, and the cost by hand: gpt-4o is $2.50 a million tokens in and $10 out.
+LESS_AND_MORE: Final[dict[str, tuple[Snapshot, Snapshot, str, tuple[Any, ...]]]] = {
+    "only the less full one knows of the batch": (
+        {**A_CALL, "is_batch": True},
+        {**A_CALL, "source": "gateway", "tok_output": 100},
+        "is_batch, cost_pusd",
+        (True, (1000 * 2_500_000 + 100 * 10 * MILLION) // 2),
+    ),
+    "what a logger claims is no charge of the provider": (
+        {**A_CALL, "provider": "openrouter", "price_context": {"charge": "reported"}, "cost_reported_usd": "0.5"},
+        {**A_CALL, "source": "gateway", "provider": "openrouter", "tok_output": 100, "cost_reported_usd": "7"},
+        "cost_pusd, cost_reported_pusd",
+        (MILLION * MILLION // 2, MILLION * MILLION // 2),
+    ),
+    "only the less full one names the provider": (
+        {**A_CALL, "provider": "azure"},
+        {**A_CALL, "source": "gateway", "tok_output": 100, "provider": None},
+        "provider, cost_pusd",
+        ("azure", 1000 * 2_500_000 + 100 * 10 * MILLION),
+    ),
+    "what was billed as parts stays billed so": (
+        {**A_CALL, "session_id": "s1", "parts": [UsagePart(model="gpt-4o", tok_input=999)]},
+        {
+            **A_CALL,
+            "source": "gateway",
+            "tok_output": 100,
+            "parts": [
+                UsagePart(model="gpt-4o", tok_input=600, tok_output=60),
+                UsagePart(model="gpt-4o-mini", tok_input=400, tok_output=40),
+            ],
+        },
+        "session_id, cost_pusd, (SELECT list(tok_input ORDER BY part) FROM request_parts p "
+        "WHERE p.request_key = requests.request_key)",
+        ("s1", 600 * 2_500_000 + 60 * 10 * MILLION + 400 * 150_000 + 40 * 600_000, [600, 400]),
+    ),
+    "parts of less usage are none of the fuller one": (
+        {**A_CALL, "parts": [UsagePart(model="gpt-4o-mini", tok_input=1000)]},
+        {**A_CALL, "source": "gateway", "tok_output": 100},
+        "cost_pusd, (SELECT count(*) FROM request_parts p WHERE p.request_key = requests.request_key)",
+        (1000 * 2_500_000 + 100 * 10 * MILLION, 0),
+    ),
+    "nothing was billed, whatever another says that it charged": (
+        {**A_CALL, "price_context": {"charge": "reported"}, "cost_reported_usd": "0.5"},
+        {**A_CALL, "source": "gateway", "tok_output": 100, "not_billed": True},
+        "cost_state, cost_pusd, cost_reported_pusd",
+        ("not_billed", 0, MILLION * MILLION // 2),
+    ),
+}
+
+
+@pytest.mark.parametrize("grouping", GROUPS)
+@pytest.mark.parametrize("backwards", [False, True], ids=["less first", "more first"])
+@pytest.mark.parametrize("case", LESS_AND_MORE)
+def test_of_two_snapshots_of_a_call(shared: Store, case: str, grouping: str, *, backwards: bool) -> None:
+    *snapshots, columns, expected = LESS_AND_MORE[case]
+    numbered = list(enumerate(snapshots[::-1] if backwards else snapshots))
+    one, other = [numbered[:1], numbered[1:]]
+    groups = {"one shard": [[numbered]], "one transaction": [[one, other]], "one by one": [[one], [other]]}[grouping]
+    told(shared, groups, "strong")
+    newest = shared.one("SELECT max(provider_response_id) FROM requests WHERE provider_response_id IS NOT NULL")
+    assert shared.rows(f"SELECT {columns} FROM requests WHERE provider_response_id = '{newest}'") == [expected]
