@@ -19,6 +19,8 @@ OWN_ID: Final = "^~[0-9a-f]{24}$"
 # So many records of a run must differ in time and in what they count. The last bits of their fullness are of their
 # bytes: three alike by chance are one in 2**48. Calls that are all alike (a probe every minute) prove nothing.
 PROOF: Final = 3
+# Records that are alike so often (of a log that writes the day alone) say nothing of where one of them moved.
+MOST_ALIKE: Final = 32
 _CONTENT_BITS: Final = 2**16
 _FOUND: Final = ("standing_key", "standing_record", "standing_file", "standing_line")
 
@@ -32,10 +34,11 @@ def with_moved_keys(session: Session, arrivals: Arrivals) -> Arrivals:
         )
         .unique("request_key", keep="first", maintain_order=True)
     )
+    bare = bare.filter(pl.len().over("source", "start_us", "fullness") <= MOST_ALIKE)
     if bare.height < PROOF:
         return arrivals
     session.register("incoming_bare", bare)
-    standing = session.frame("ingest.moved_candidates")
+    standing = session.frame("ingest.moved_candidates", most_alike=MOST_ALIKE)
     session.unregister("incoming_bare")
     found = pl.concat([standing, _among(bare).select(standing.columns)], how="vertical_relaxed")
     moved = _proved(bare, found) if found.height else found

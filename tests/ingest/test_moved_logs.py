@@ -140,3 +140,13 @@ def test_two_records_in_a_row_are_too_few_to_prove_that_they_moved(store: Store,
     store.ingest(tmp_path / "a.jsonl")
     store.ingest(tmp_path / "b.jsonl")
     assert calls(store) == 22
+
+
+def test_a_log_that_writes_the_day_alone_is_read_in_memory_of_its_own_size(store: Store, tmp_path: Path) -> None:
+    """Thousands of records that are alike are compared with none of each other."""
+    day = json.dumps({"timestamp": "2026-03-02", "model": "gpt-4o", "input_tokens": 5, "output_tokens": 1}) + "\n"
+    (tmp_path / "a.jsonl").write_text(day * 20_000)
+    store.ingest(tmp_path / "a.jsonl")
+    (tmp_path / "b.jsonl").write_text(day * 20_001)
+    store.ingest(tmp_path / "b.jsonl")
+    assert calls(store) == 20_001
