@@ -40,13 +40,13 @@ def add(
 
     What HALVE_ALLOW_HOSTS or HALVE_INGEST_ROOTS would refuse later is refused now. The same NAME again changes it.
     """
-    from app.main import store
+    from app.main import sources as deeds
     from app.replay.trace import ttl_from_text
 
     pairs = [one.partition("=") for one in options]
     if wrong := [text for text, (_, mark, _) in zip(options, pairs, strict=True) if not mark]:
         raise UsageError(f"An option is written NAME=VALUE, not {wrong[0]!r}.")
-    added = store.add_source(
+    added = deeds.add_source(
         settings_of(),
         kind=kind,
         name=name or named or kind,
@@ -61,10 +61,10 @@ def add(
 @json_option
 def kinds(as_json: bool) -> None:
     """List the kinds of sources, what each reads and what it takes."""
-    from app.main import store
+    from app.main import sources as deeds
     from reports import tables
 
-    kinds = store.source_kinds()
+    kinds = deeds.source_kinds()
     click.echo(json.dumps(kinds) if as_json else tables.source_kinds(kinds))
 
 
@@ -72,9 +72,9 @@ def kinds(as_json: bool) -> None:
 @click.argument("name")
 def remove(name: str) -> None:
     """Stop pulling source NAME and forget where it stood; what was read of it stays."""
-    from app.main import store
+    from app.main import sources as deeds
 
-    store.remove_source(settings_of(), name)
+    deeds.remove_source(settings_of(), name)
     click.echo(f"{name} is pulled no more. Its requests stay.")
 
 
@@ -94,9 +94,9 @@ def list_(as_json: bool) -> None:
 @click.argument("billing", type=click.Choice(["api", "subscription", "provisioned", "free", "unknown"]))
 def billing(name: str, billing: str) -> None:
     """Say how the tokens of source NAME are billed; only `api` counts as paid."""
-    from app.main import store
+    from app.main import sources as deeds
 
-    store.set_billing(settings_of(), name, billing)
+    deeds.set_billing(settings_of(), name, billing)
     click.echo(f"{name} is billed as {billing}.")
 
 

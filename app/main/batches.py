@@ -23,7 +23,7 @@ from app.core.errors import UnavailableError, UsageError
 from app.main.guarded_http import guarded_client
 from app.main.refresh import attribute_and_sum, now_us
 from app.main.runtime import demand_store, load_book, opened
-from app.main.store import service_client
+from app.main.service_calls import service_client
 from ingest.connectors.outbound import guard
 from ingest.connectors.secret_reference import read_secret
 from ingest.inbox import take_inbox

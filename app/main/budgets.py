@@ -11,7 +11,7 @@ from app.core.errors import UnavailableError
 from app.main import reporting
 from app.main.refresh import now_us
 from app.main.runtime import demand_store, opened, opened_control
-from app.main.store import service_client
+from app.main.service_calls import service_client
 from app.web.commands import BudgetDesk
 from reports import alerts, post
 from reports import budgets as shown_budgets

@@ -14,8 +14,7 @@ from app.analysis.charges import Span, Wanted, charges, request_rows, spans
 from app.core.errors import UnavailableError, UsageError
 from app.main.repricing import span_of
 from app.main.runtime import Runtime, demand_store, opened
-from app.main.service_calls import refusal
-from app.main.store import service_client
+from app.main.service_calls import refusal, service_client
 from app.warehouse import ledger
 from reports.exports import complete_file
 

@@ -10,7 +10,7 @@ from app.core.usage import tokens_in
 from app.core.view import View
 from app.main.refresh import analyse_window, attribute_and_sum
 from app.main.runtime import demand_store, load_book, opened, scratch
-from app.main.store import alone
+from app.main.service_calls import alone
 from app.pricing.show import show
 from app.replay.trace import TraceCall, replay_trace
 from app.warehouse.quoting import quote as quote_lines

@@ -9,7 +9,7 @@ from app.control import overlaps as kept
 from app.core.errors import NotFoundError, UnavailableError
 from app.main.refresh import now_us
 from app.main.runtime import demand_store, opened
-from app.main.store import service_client
+from app.main.service_calls import service_client
 
 if TYPE_CHECKING:
     from app.main.runtime import Runtime

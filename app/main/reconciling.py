@@ -11,7 +11,7 @@ from app.core.view import period as named_period
 from app.main.offline import nothing_read
 from app.main.refresh import attribute_and_sum, now_us
 from app.main.runtime import demand_store, opened, scratch
-from app.main.store import service_client
+from app.main.service_calls import service_client
 from ingest.pipeline import ingest_paths
 from reports import reconciliation
 

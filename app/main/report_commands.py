@@ -9,7 +9,7 @@ from app.core.errors import UnavailableError
 from app.main.refresh import now_us
 from app.main.reporting import NO_SERVER, document, office, origin
 from app.main.runtime import demand_store, opened
-from app.main.store import service_client
+from app.main.service_calls import service_client
 from reports import archive, email, plain, post, weeks
 
 if TYPE_CHECKING:

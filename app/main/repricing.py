@@ -16,8 +16,7 @@ from app.core.errors import ConflictError, NotFoundError, UsageError
 from app.core.view import period
 from app.main.refresh import now_us
 from app.main.runtime import demand_store, load_book, opened
-from app.main.service_calls import asked
-from app.main.store import service_client
+from app.main.service_calls import asked, service_client
 from app.warehouse import ledger, reprice
 from app.warehouse.ledger import Order
 from app.warehouse.priced import Pricer

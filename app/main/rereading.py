@@ -16,7 +16,7 @@ from app.core.errors import NotFoundError, UnavailableError
 from app.main.pulling import FIRST_PULL_DAYS
 from app.main.refresh import attribute_and_sum, now_us
 from app.main.runtime import demand_store, opened
-from app.main.store import service_client
+from app.main.service_calls import service_client
 from app.main.uploads import PULLED
 from ingest.connectors.connector import DAY_US
 from ingest.quarantine import passed_by, quarantined, replay_quarantine

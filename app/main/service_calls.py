@@ -1,16 +1,25 @@
-"""Questions to the running service over its socket, whose answers and refusals are those of the same work done here."""
+"""The running service: whether there is one, and questions over its socket, answered as the same work done here."""
 
 from __future__ import annotations
 
+import fcntl
+import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
+import httpx2
+
 from app.core.errors import ConflictError, HalveError, InputError, NotFoundError, UnavailableError, UsageError
+from app.main.runtime import WAREHOUSE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
-    import httpx2
+    from app.settings import Settings
 
+SOCKET: Final = "halve.sock"
+_PATIENCE_S: Final = 10
 STATUS_OF: Final[dict[type[HalveError], int]] = {
     UsageError: 400,
     NotFoundError: 404,
@@ -19,6 +28,67 @@ STATUS_OF: Final[dict[type[HalveError], int]] = {
     UnavailableError: 503,
 }
 """The HTTP status by which a refusal travels."""
+
+
+@contextmanager
+def service_client(settings: Settings) -> Iterator[httpx2.Client | None]:
+    """A client of the running service over its socket; None where no service answers.
+
+    A service that starts holds the warehouse before it answers, and one that stops after it did: where the warehouse is
+    held and nobody answers, this waits for one or the other.
+
+    Raises:
+        UnavailableError: the service answered and then failed.
+    """
+    path = settings.data_dir / SOCKET
+    door = httpx2.HTTPTransport(uds=str(path))
+    with httpx2.Client(transport=door, base_url="http://localhost", timeout=30) as client:
+        deadline = time.monotonic() + _PATIENCE_S
+        while (
+            not (answered := path.exists() and _answers(client))
+            and _held(settings.data_dir)
+            and time.monotonic() < deadline
+        ):
+            time.sleep(0.1)
+        if not answered:
+            yield None
+            return
+        try:
+            yield client
+        except httpx2.HTTPError as error:
+            raise UnavailableError(
+                f"The running service did not do it: {error}. See what it printed, or stop it and repeat the command."
+            ) from error
+
+
+def alone(settings: Settings, afterwards: str) -> None:
+    """Refuse what needs the warehouse for itself while the service runs.
+
+    Raises:
+        UnavailableError: it runs.
+    """
+    with service_client(settings) as client:
+        if client is not None:
+            raise UnavailableError(f"The service is running and holds the warehouse. {afterwards}")
+
+
+def _held(data_dir: Path) -> bool:
+    """Whether another process has the warehouse open."""
+    try:
+        with (data_dir / WAREHOUSE).open("rb") as file:
+            fcntl.lockf(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def _answers(client: httpx2.Client) -> bool:
+    try:
+        return client.get("/healthz").is_success
+    except (httpx2.HTTPError, OSError):
+        return False
 
 
 def asked(client: httpx2.Client, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:

@@ -25,7 +25,7 @@ from app.main.local_api import create_local_api
 from app.main.prices import price_desk
 from app.main.refresh import now_us, set_billing
 from app.main.runtime import Runtime, make_folder, opened
-from app.main.store import SOCKET
+from app.main.service_calls import SOCKET
 from app.main.uploads import keep_upload
 from app.web.commands import Commands, Progress
 from app.web.deps import Deps

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from app.main.runtime import WAREHOUSE, opened
-from app.main.service_calls import asked
-from app.main.store import list_sources, service_client
+from app.main.service_calls import asked, service_client
+from app.main.sources import list_sources
 from ingest.shard import PUSHED
 
 if TYPE_CHECKING:

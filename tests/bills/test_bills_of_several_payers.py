@@ -13,7 +13,7 @@ from app.core.view import View
 from app.main.background import Background
 from app.main.refresh import attribute_and_sum
 from app.main.runtime import opened
-from app.main.store import add_source
+from app.main.sources import add_source
 from app.settings import Settings
 from tests.connectors.fake_server import FakeServer
 from tests.connectors.protocols import KEY

@@ -15,7 +15,7 @@ from app.control import sources
 from app.core.errors import ForbiddenError, UsageError
 from app.main.background import Background
 from app.main.runtime import opened, opened_control
-from app.main.store import add_source, list_sources, remove_source
+from app.main.sources import add_source, list_sources, remove_source
 from app.settings import Settings
 from ingest.connectors import CONNECTORS
 from tests.connectors.fake_litellm import row

@@ -13,7 +13,7 @@ from app.control import sources
 from app.core.errors import HalveError
 from app.main.background import Background
 from app.main.runtime import opened
-from app.main.store import add_source
+from app.main.sources import add_source
 from app.settings import Settings
 from ingest.connectors import connector_named
 from ingest.connectors.connector import Errand

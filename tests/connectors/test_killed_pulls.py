@@ -13,7 +13,7 @@ import pytest
 from app.control import sources
 from app.main.background import Background
 from app.main.runtime import opened
-from app.main.store import add_source, remove_source
+from app.main.sources import add_source, remove_source
 from app.settings import Settings
 from tests.connectors.buckets import filled_bucket
 from tests.connectors.fake_server import FakeServer

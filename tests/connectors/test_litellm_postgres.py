@@ -14,7 +14,7 @@ from app.control import sources
 from app.core.errors import ForbiddenError, InputError, UnavailableError, UsageError
 from app.main.background import Background
 from app.main.runtime import opened
-from app.main.store import add_source, remove_source
+from app.main.sources import add_source, remove_source
 from app.settings import Settings
 from ingest.connectors import litellm_postgres
 from ingest.connectors.connector import Errand

@@ -18,7 +18,7 @@ from app.control import sources
 from app.core.errors import ForbiddenError, InputError, UnavailableError, UsageError
 from app.main.background import Background
 from app.main.runtime import opened
-from app.main.store import add_source
+from app.main.sources import add_source
 from app.settings import Settings
 from ingest.connectors import object_store, s3
 from ingest.connectors.connector import Batch, Errand

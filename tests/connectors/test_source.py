@@ -11,7 +11,7 @@ import pytest
 from app.control import sources
 from app.main.background import Background
 from app.main.runtime import opened
-from app.main.store import add_source
+from app.main.sources import add_source
 from app.settings import Settings
 from tests.connectors.fake_litellm import TOKEN, Fake, row, serve
 

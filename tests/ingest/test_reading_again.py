@@ -18,7 +18,7 @@ from app.core.errors import NotFoundError
 from app.main import rereading
 from app.main.background import Background
 from app.main.runtime import opened
-from app.main.store import add_source
+from app.main.sources import add_source
 from app.settings import Settings
 from ingest.pipeline import ingest_paths
 from ingest.quarantine import quarantined
