@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from app.core.usage import Rejected, UsageEvent
 from ingest.formats.addresses import note_capacity
+from ingest.formats.anthropic_usage import read_usage
 from ingest.formats.bedrock_models import METRICS
 from ingest.formats.envelope import Exchange
 from ingest.formats.exchanges import event_of
@@ -91,7 +92,11 @@ def _read_bodies(log: dict[str, Any], warnings: list[str]) -> UsageEvent:
         return UsageEvent()
     event = body_event(request, response)
     if type(event) is not UsageEvent:
-        return UsageEvent()
+        event = UsageEvent()
+        kept = table(response).get("usage")
+        if type(kept) is dict and "cache_creation" in kept:  # of a body that was cut down to its counters
+            read_usage(kept, event, warnings)
+        return event
     warnings += event.warnings or []
     event.source_record, event.model = None, None
     return event

@@ -119,6 +119,9 @@ def _read_input(row: dict[str, Any], event: UsageEvent, warnings: list[str]) -> 
     whole, uncached = _counted(row, "input_tokens", warnings), _counted(row, "uncached_input_tokens", warnings)
     read = _counted(row, "cache_read_tokens", warnings)
     written, long = _counted(row, "cache_write_tokens", warnings), _counted(row, "cache_write_1h_tokens", warnings)
+    if uncached is None and whole is None and (read or written or long):
+        warnings.append("inconsistent_usage")  # how much more there was is not known, and the rest alone no input
+        return
     if uncached is None and whole is not None:
         read, written, long = _fitted(whole, (read, written, long), warnings)
         uncached = whole - (read or 0) - (written or 0) - (long or 0)

@@ -11,6 +11,7 @@ from ingest.formats.fields import canonical, compact, integer, number, text, usd
 from ingest.formats.layout import Layout
 from ingest.formats.openai_usage import read_usage
 from ingest.formats.prompts import Marks, lifetimes, message_parts, schema_part, tool_parts
+from ingest.formats.research_usage import note_pro_search
 from ingest.formats.times import instant
 
 if TYPE_CHECKING:
@@ -71,6 +72,8 @@ def read(exchange: Exchange, warnings: list[str]) -> UsageEvent:
         read_request(request, event)
     if response is not None:
         _read_response(response, event, warnings)
+    if request is not None and event.provider == "perplexity":
+        note_pro_search(request, event)
     return event
 
 

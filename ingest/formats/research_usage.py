@@ -1,4 +1,6 @@
-"""Usage of Perplexity's deep research: pages that it read and reasoning stand beside prompt and answer, and each search
+"""What only Perplexity's usage has: its deep research, and the fee of its Pro Search.
+
+Usage of a deep research: pages that it read and reasoning stand beside prompt and answer, and each search
 carries a fee.
 
 Its total is prompt and answer alone. Citation tokens are sold at the price of input tokens
@@ -13,6 +15,21 @@ from ingest.formats.fields import count
 
 if TYPE_CHECKING:
     from app.core.usage import UsageEvent
+
+
+def note_pro_search(request: dict[str, Any], event: UsageEvent) -> None:
+    """Put Pro Search into the size of the searched context, by which a request's fee goes: `pro`, `pro-low`, ...
+
+    It runs only where it was asked for and the answer is streamed (https://docs.perplexity.ai/guides/pro-search-quickstart).
+    What `auto` chose no answer says, so that its size names no fee, and the fee of a plain search is an estimate.
+    """
+    options = request.get("web_search_options")
+    asked = (options if type(options) is dict else request).get("search_type") or request.get("search_type")
+    if asked not in ("pro", "auto") or event.stream is not True:
+        return
+    context = event.price_context or {}
+    size = context.get("search_context") or (options.get("search_context_size") if type(options) is dict else None)
+    event.price_context = {**context, "search_context": f"{asked}-{size.lower()}" if type(size) is str else asked}
 
 
 def read_research(

@@ -185,6 +185,16 @@ def test_a_claude_body_splits_writes_and_thinking_and_the_log_names_the_model(on
     assert event.prompt[0].text == "Is it?"
 
 
+def test_a_body_that_was_cut_down_to_its_counters_still_splits_the_writes(one):
+    split = {"ephemeral_5m_input_tokens": 10, "ephemeral_1h_input_tokens": 20}
+    body = {
+        "usage": {"input_tokens": 7, "output_tokens": 9, "cache_creation": split, "cache_creation_input_tokens": 30}
+    }
+    event = one(invoked(body, 7, 9, cacheWriteInputTokenCount=30))
+    assert (event.tok_input, event.tok_output) == (7, 9)
+    assert (event.tok_cache_write_5m, event.tok_cache_write_1h) == (10, 20)
+
+
 def test_a_stream_of_claude_is_logged_as_a_list_of_events(one):
     metrics = {"inputTokenCount": 10, "outputTokenCount": 8, "invocationLatency": 900, "firstByteLatency": 200}
     events = [

@@ -40,6 +40,16 @@ def test_columns_that_stand_beside_each_other_have_names_of_their_own(one):
     assert event.warnings is None
 
 
+def test_cached_tokens_without_an_input_leave_the_input_unknown(one):
+    """The cached part alone at its low rate would be a wrong cost of the prompt."""
+    row = {"model": "gpt-4o", "cache_read_tokens": 1000, "output_tokens": 80, "total_tokens": 1089}
+    event = one(row)
+    assert (event.tok_input, event.tok_cache_read, event.tok_output) == (None, None, 80)
+    assert event.warnings == ["inconsistent_usage"]
+    whole = one({**row, "uncached_input_tokens": 9})
+    assert (whole.tok_input, whole.tok_cache_read, whole.warnings) == (9, 1000, None)
+
+
 def test_empty_cells_are_unknown_not_zero(one):
     event = one({"model": "m", "timestamp": "", "input_tokens": "", "output_tokens": "5"})
     assert event.tok_input is None

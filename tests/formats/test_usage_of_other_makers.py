@@ -169,3 +169,22 @@ def test_size_of_the_search_that_perplexity_says_stands_in_the_price_context(one
         for said in ({"search_context_size": "High"}, {"search_context_size": None}, {"search_context_size": 7}, {})
     ]
     assert contexts == [{"search_context": "high"}, None, None, None]
+
+
+@pytest.mark.parametrize(
+    ("asked", "stream", "told", "context"),
+    [
+        ({"search_type": "pro"}, True, "low", "pro-low"),
+        ({"search_type": "pro", "search_context_size": "high"}, True, None, "pro-high"),
+        ({"search_type": "pro"}, True, None, "pro"),
+        ({"search_type": "pro"}, False, "low", "low"),
+        ({"search_type": "auto"}, True, "high", "auto-high"),
+        ({"search_type": "fast"}, True, "medium", "medium"),
+    ],
+)
+def test_pro_search_of_perplexity_is_told_apart_where_it_ran(one, asked, stream, told, context):
+    usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15, "search_context_size": told}
+    request = {"model": "sonar-pro", "messages": [], "stream": stream, "web_search_options": asked}
+    record = {"url": "https://api.perplexity.ai/chat/completions", "request": request}
+    event = one({**record, "response": answer("sonar-pro", usage)})
+    assert event.price_context["search_context"] == context

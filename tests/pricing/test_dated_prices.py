@@ -147,3 +147,24 @@ def test_request_to_perplexity_costs_the_fee_of_its_search_context_and_an_estima
     unsaid = (Decimal(fees[0]), "estimated")
     assert row("") == row("search_context=unheard-of") == unsaid
     assert row("search_context=high", "2025-04-17T23:59:59+00:00") == unsaid
+
+
+@pytest.mark.parametrize(
+    ("ctx", "fee", "status"),
+    [
+        ("pro-low", "0.014", "confirmed"),
+        ("pro-medium", "0.018", "confirmed"),
+        ("pro-high", "0.022", "confirmed"),
+        ("pro", "0.014", "estimated"),
+        ("auto-low", "0.006", "estimated"),
+        ("auto-high", "0.014", "estimated"),
+        ("auto", "0.006", "estimated"),
+    ],
+)
+def test_pro_search_has_fees_of_its_own_and_what_auto_chose_is_an_estimate(
+    book: PriceBook, ctx: str, fee: str, status: str
+) -> None:
+    found = book.rate("perplexity", "sonar-pro", at_us=us(NOW), ctx=f"search_context={ctx}")
+    assert found is not None
+    assert found.rates["r_request"] == Decimal(fee) * 10**12
+    assert found.status == status
