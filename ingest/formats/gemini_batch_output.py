@@ -1,5 +1,7 @@
 """Output of Gemini batch jobs: AI Studio's lines `{key, response | error}` and Vertex's `{request, response, status}`.
 
+The job of a batch whose requests stood in the call itself holds its answers, in their order, in `inlinedResponses`.
+
 Vertex also runs Claude this way. Rows that failed are not charged: both charge completed requests only
 (https://cloud.google.com/vertex-ai/generative-ai/docs/multimodal/batch-prediction-gemini).
 """
@@ -15,6 +17,7 @@ from ingest.formats.envelope import Exchange
 from ingest.formats.exchanges import event_of
 from ingest.formats.fields import canonical, table, text
 from ingest.formats.format import Format
+from ingest.formats.gemini_contents import pick
 from ingest.formats.gemini_generate_content import owns
 from ingest.formats.openai_chat import error_text
 from ingest.formats.times import instant
@@ -28,6 +31,8 @@ if TYPE_CHECKING:
 def detect(record: Any) -> float:
     if type(record) is not dict or ("custom_id" in record and "processed_time" not in record):
         return 0.0
+    if _inlined(record):
+        return 1.0
     if "processed_time" in record and ("request" in record or "instance" in record):
         return 1.0
     if "key" not in record:
@@ -50,7 +55,30 @@ _LINE: Final = frozenset(("key", "response", "error", "request", "metadata", "lo
 
 
 def parse(record: Any, _origin: Origin) -> Iterator[UsageEvent | Rejected]:
-    """The request of one line."""
+    """The request of one line, or those of a job that holds its answers."""
+    rows = _inlined(record) if type(record) is dict else []
+    for number, row in enumerate(rows):
+        yield from _line({"key": f"{_job(record)}-{number}", **row} if type(row) is dict else row)
+    if not rows:
+        yield from _line(record)
+
+
+def _inlined(record: dict[str, Any]) -> list[Any]:
+    """The answers that a job holds: as the API gives it, or as the SDK writes it."""
+    for holder in (record, table(record.get("dest")), table(record.get("response")), table(record.get("output"))):
+        rows = pick(holder, "inlinedResponses")
+        if type(rows) is dict:
+            rows = pick(rows, "inlinedResponses")
+        if type(rows) is list and rows:
+            return rows
+    return []
+
+
+def _job(record: dict[str, Any]) -> str:
+    return text(record.get("name")) or f"batch-{hash64(canonical(record).encode()):x}"
+
+
+def _line(record: Any) -> Iterator[UsageEvent | Rejected]:
     if type(record) is not dict or record.keys().isdisjoint(_ROW) or record.keys().isdisjoint(_OUTCOME):
         yield Rejected("no line of a Gemini batch output: it has no response, error or status of a row")
         return

@@ -1,5 +1,7 @@
 """Output and error files of OpenAI-compatible batch jobs: one line a request, in any order, matched by `custom_id`.
 
+A job of OpenRouter holds such lines itself, in its `results`.
+
 Rows that expired or were refused were not charged; the discount of a batch is the price book's affair.
 """
 
@@ -22,13 +24,30 @@ _UNCHARGED: Final = ("batch_expired", "batch_cancelled")
 
 
 def detect(record: Any) -> float:
-    if type(record) is not dict or "custom_id" not in record or "response" not in record:
+    if type(record) is not dict:
         return 0.0
-    return 1.0 if "error" in record or "id" in record else 0.6
+    if "custom_id" not in record or "response" not in record:
+        return 1.0 if _results(record) else 0.0
+    answer = table(record["response"])
+    return 1.0 if "error" in record or "id" in record or ("body" in answer and "status_code" in answer) else 0.6
 
 
 def parse(record: Any, _origin: Origin) -> Iterator[UsageEvent | Rejected]:
-    """The request of one line."""
+    """The request of one line, or those of a job that holds its results."""
+    for line in _results(record) or (record,):
+        yield from _line(line)
+
+
+def _results(record: Any) -> list[Any]:
+    """The result lines that a job's object holds."""
+    results = record.get("results") if type(record) is dict and "custom_id" not in record else None
+    if type(results) is not list or not results:
+        return []
+    first = results[0]
+    return results if type(first) is dict and "custom_id" in first and ("response" in first or "error" in first) else []
+
+
+def _line(record: Any) -> Iterator[UsageEvent | Rejected]:
     if type(record) is not dict or "custom_id" not in record:
         yield Rejected("no line of a batch output: it has no custom_id")
         return

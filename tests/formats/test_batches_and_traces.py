@@ -67,3 +67,45 @@ def test_a_text_trace_keeps_the_text_and_knows_no_tokens(one):
     assert [part.text for part in event.prompt] == ["user: Hi"]
     assert (event.session_id, event.start_us, event.output) == ("s", 1760587752017385, "")
     assert tokens_in(event) is None
+
+
+def answered(number: int) -> dict:
+    usage = {"prompt_tokens": 10 + number, "completion_tokens": 2, "total_tokens": 12 + number}
+    body = {"id": f"chatcmpl-{number:029d}z", "object": "chat.completion", "created": 1_790_000_000, "model": "gpt-4o"}
+    return {
+        "custom_id": f"row-{number}",
+        "response": {"status_code": 200, "body": {**body, "choices": [], "usage": usage}},
+    }
+
+
+def test_a_line_of_a_batch_needs_neither_an_id_nor_an_error_to_be_of_a_batch(read):
+    (event,) = read(answered(1))
+    assert (event.is_batch, event.tok_input, event.tags["custom_id"]) == (True, 11, "row-1")
+
+
+def test_results_that_a_job_holds_are_a_call_each(read):
+    events = read({"id": "batch_1", "object": "batch", "status": "completed", "results": [answered(1), answered(2)]})
+    assert [(event.is_batch, event.tok_input, event.source_record) for event in events] == [
+        (True, 11, f"chatcmpl-{1:029d}z"), (True, 12, f"chatcmpl-{2:029d}z"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("place", ["response", "dest", "output"])
+def test_answers_that_a_gemini_job_holds_are_a_call_each(read, place):
+    rows = [
+        {
+            "response": {
+                "candidates": [{"content": {"parts": [{"text": "x"}]}, "finishReason": "STOP"}],
+                "usageMetadata": {"promptTokenCount": count, "candidatesTokenCount": 2, "totalTokenCount": count + 2},
+                "modelVersion": "gemini-2.5-flash",
+            }
+        }
+        for count in (10, 20)
+    ]
+    rows.append({"error": {"code": 3, "message": "bad"}})
+    held = {"inlinedResponses": {"inlinedResponses": rows}} if place == "response" else {"inlinedResponses": rows}
+    events = read({"name": "batches/1", "metadata": {"state": "BATCH_STATE_SUCCEEDED"}, place: held})
+    assert [(event.is_batch, event.tok_input, event.status) for event in events] == [
+        (True, 10, "ok"), (True, 20, "ok"), (True, None, "error"),
+    ]  # fmt: skip
+    assert len({event.source_record for event in events}) == 3
