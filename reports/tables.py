@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from app.web.format import plural
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -99,11 +101,12 @@ def _said(quote: Quote) -> str:
 def summary(counts: Mapping[str, Any]) -> str:
     """What an ingest did, in numbers that add up."""
     if counts["handed_to_service"]:
-        return f"{counts['shards']} shards handed to the running service; it takes them in within seconds."
+        handed = plural(counts["shards"], "shard")
+        return f"{handed} handed to the running service; it takes them in within seconds."
     text = (
         f"{counts['read']:,} read = {counts['stored']:,} stored + {counts['updated']:,} updated + "
         f"{counts['merged']:,} there already + {counts['benign']:,} no requests + {counts['rejected']:,} rejected "
-        f"({counts['files']:,} files, {counts['skipped']:,} unchanged)"
+        f"({plural(counts['files'], 'file')}, {counts['skipped']:,} unchanged)"
     )
     problems = [f"  {_clean(problem)}" for problem in counts["problems"]]
     return "\n".join([text, *problems])

@@ -17,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from app.analysis.missing_prices import ADVICE, in_words, rate_helps
-from app.web.format import count, money, unit_money
+from app.web.format import count, money, plural, unit_money
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -100,7 +100,7 @@ def _head(console: Console, made: AnalysisDocument) -> None:
     meaning = {"paid": "paid", "mixed": f"of it {money(made.paid_usd)} paid, the rest list-price value"}
     comma = "," if made.basis == "mixed" else ""
     known = f"{money(made.cost_usd)}{comma} {meaning.get(made.basis, made.basis)}" if made.basis else ""
-    parts = [known or "no costs of models", f"{count(made.requests)} requests"]
+    parts = [known or "no costs of models", plural(made.requests, "request")]
     if made.coverage.priced_share is not None:
         parts.append(f"{_share(made.coverage.priced_share)} of tokens priced")
     if made.coverage.untagged_share:
@@ -109,7 +109,7 @@ def _head(console: Console, made: AnalysisDocument) -> None:
     if made.coverage.reconciled_share is not None:
         parts.append(f"{_share(made.coverage.reconciled_share)} of the bill reconciled")
     if made.rejected:
-        parts.append(f"{count(made.rejected)} records rejected")
+        parts.append(f"{plural(made.rejected, 'record')} rejected")
     if made.window.undated:
         parts.append(f"{count(made.window.undated)} without a time")
     console.print(_plain(" · ".join(parts)))
@@ -117,7 +117,7 @@ def _head(console: Console, made: AnalysisDocument) -> None:
         _say(console, "List-price value: Halve was not told how these tokens are billed. Keep the logs with")
         _say(console, "`halve ingest`, then `halve sources billing NAME api|subscription|provisioned|free`.")
     for one in made.held_out:
-        amount = f"{count(one.requests)} requests of {one.source} ({money(one.cost_usd)})"
+        amount = f"{plural(one.requests, 'request')} of {one.source} ({money(one.cost_usd)})"
         _say(console, f"In no sum: {amount}, because {one.counted_source} tells of the same calls.")
     if made.other_services:
         named = ", ".join(f"{one.provider} {money(one.cost_usd)}" for one in made.other_services)
