@@ -211,11 +211,17 @@ def _prompt_wins() -> pl.Expr:
 
 def _joined_tags(both: pl.DataFrame) -> tuple[pl.Series, pl.Series]:
     """The labels of both sides, each from the fullest that gives it; only rows that differ are looked at one by one."""
-    same = pl.col("tags").eq_missing(pl.col("tags_was"))
     plain = pl.col("lent_tags").is_null() & pl.col("lent_tags_was").is_null()
-    texts: list[str | None] = both["tags"].to_list()
-    lent: list[str | None] = [None] * both.height
-    rows = both.with_row_index("at").filter(~(same & plain))
+    same = pl.col("tags").eq_missing(pl.col("tags_was")) & plain
+    old_alone = pl.col("tags").is_null() & (pl.col("full") == pl.col("fullness_was"))
+    new_alone = pl.col("tags_was").is_null() & (pl.col("full") == pl.col("fullness"))
+    easy = both.select(
+        tags=pl.when(old_alone).then("tags_was").otherwise("tags"),
+        lent=pl.when(same).then(None).when(old_alone).then("lent_tags_was").when(new_alone).then("lent_tags"),
+    )
+    texts: list[str | None] = easy["tags"].to_list()
+    lent: list[str | None] = easy["lent"].to_list()
+    rows = both.with_row_index("at").filter(~(same | old_alone | new_alone))
     columns = ("at", "tags", "lent_tags", "fullness", "tags_was", "lent_tags_was", "fullness_was")
     for at, text, who, fullness, text_was, who_was, fullness_was in rows.select(columns).iter_rows():
         new = text, json.loads(who) if who else {}, fullness
