@@ -53,3 +53,9 @@ def valued_from_bills(session: Session, view: View) -> int | None:
     scope = spend_scope(session, view, "feature")
     rows = session.rows("spend.from_bills", {"facts": scope.relation}, **scope.range)
     return int(rows[0][1]) if rows[0][1] else None
+
+
+def requests_on_bills(session: Session, view: View) -> int:
+    """How many requests of the view bills alone count: they are in sums, and in no list of requests."""
+    scope = spend_scope(session, view, "feature")
+    return int(session.rows("spend.from_bills", {"facts": scope.relation}, **scope.range)[0][2])

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
+from app.pricing.rates import PUSD_PER_USD_PER_MTOK
 from app.web import cells
 from app.web import format as show
 from app.web.table import Cell, Column, Table
@@ -51,7 +53,7 @@ def use_table(lines: Sequence[PriceLine]) -> Table:
             (
                 Cell(name, USES[name][0]),
                 cells.text(provider),
-                Cell(amount, show.exact_money(amount)),
+                Cell(amount, show.rate(Decimal(amount) * PUSD_PER_USD_PER_MTOK)),
                 cells.text(USES[name][1]),
                 cells.text(", ".join(dict.fromkeys(of))),
             )

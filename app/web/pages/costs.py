@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlencode
 
+from app.analysis.bill_share import from_bills, requests_on_bills
 from app.analysis.claims import disagreements, side_by_side
 from app.analysis.figures import known_sum
 from app.core.money import usd_text
@@ -42,6 +43,7 @@ class Model:
     difference: str
     unfinished: int | None
     download: str
+    on_bills: str
 
 
 def build(context: Context) -> Content:
@@ -66,9 +68,20 @@ def build(context: Context) -> Content:
             difference=str(cells.delta(difference).text),
             unfinished=under_way,
             download=_download(context),
+            on_bills=_on_bills(context),
         ),
         tables=(_side_table(context, found), _claims_table(context, told), _versions_table(context, versions)),
     )
+
+
+def _on_bills(context: Context) -> str:
+    """What Spend counts more than the requests here: days and accounts that bills alone tell of; empty for none."""
+    cost = from_bills(context.session, context.view)
+    if cost is None:
+        return ""
+    counted = requests_on_bills(context.session, context.view)
+    requests = f" and {show.plural(counted, 'request')}" if counted else ""
+    return f"Spend counts {show.money(cost)}{requests} more, which only bills tell of"
 
 
 def _download(context: Context) -> str:

@@ -273,7 +273,7 @@ def _runs_table(context: Context, jobs: Mapping[str, Job], chosen: str) -> Table
         ),
         tuple(_run_row(context, jobs, run) for run in rows),
         frame_note=note,
-        empty="No job has had anything to do yet.",
+        empty="It has had nothing to do yet." if chosen in jobs else "No job has had anything to do yet.",
         stacked=True,
     )
 

@@ -42,6 +42,7 @@ AGAIN: Final = (
     "their server. What was uploaded or pushed is not kept: send it again."
 )
 STALE_US: Final = 36 * 3_600_000_000
+FORMS_OPEN: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,10 @@ class BillingForm:
 
 @dataclass(frozen=True, slots=True)
 class Model:
+    """`billing` stands open: what nobody has said, or all of a few; `folded` holds the others."""
+
     billing: tuple[BillingForm, ...]
+    folded: tuple[BillingForm, ...]
     overlaps: tuple[OverlapForm, ...]
     nothing_yet: bool
 
@@ -72,11 +76,14 @@ def build(context: Context) -> Content:
     why = missing_prices.reasons(session, everything) if unpriced else {}
     bills = _last_billed(context)
     said = DONE.get(context.keys.get("done", ""))
+    forms = [_billing(item) for item in known if item.requests or item.source not in bills]
+    folded = tuple(form for form in forms if not form.unknown) if len(forms) > FORMS_OPEN else ()
     return Content(
         "Sources",
         notices=(said,) if said else (),
         model=Model(
-            billing=tuple(_billing(item) for item in known if item.requests or item.source not in bills),
+            billing=tuple(form for form in forms if form not in folded),
+            folded=folded,
             overlaps=overlapping.forms(context),
             nothing_yet=not sources,
         ),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from app.analysis import coverage as covered
 from app.analysis import spend
+from app.analysis.bill_share import requests_on_bills
 from app.analysis.days import EVERYTHING
 from app.web import cells, plans, spend_before, spend_gaps
 from app.web import format as show
@@ -105,7 +106,7 @@ def build(context: Context) -> Content:
         "Spend",
         unusable=() if asked == unit else (unknown_value("unit", asked, ("usd", "tokens")),),
         model=Model(
-            figures=_figures(ranking.total, earlier, _left_out(context, undated)),
+            figures=_figures(ranking.total, earlier, _counted(context, undated)),
             found=_found(context),
             compared_with=spend_before.sentence(context, before, why_not),
             comparable=spend_before.shorter(context) if why_not else None,
@@ -124,14 +125,17 @@ def build(context: Context) -> Content:
     )
 
 
-def _left_out(context: Context, undated: Figures) -> str:
-    """What the count of requests lacks: those without a time, in every period but the whole."""
-    if not undated.requests or context.view.period.name == EVERYTHING:
-        return ""
-    return f"{show.plural(undated.requests, 'request')} without a time not included"
+def _counted(context: Context, undated: Figures) -> str:
+    """What the count of requests holds that no list shows, and what it lacks: without a time, but for all time."""
+    said = []
+    if billed := requests_on_bills(context.session, context.view):
+        said.append(f"{show.count(billed)} of them counted by a bill alone")
+    if undated.requests and context.view.period.name != EVERYTHING:
+        said.append(f"{show.plural(undated.requests, 'request')} without a time not included")
+    return "; ".join(said)
 
 
-def _figures(now: Figures, before: Figures | None, left_out: str) -> tuple[Figure, ...]:
+def _figures(now: Figures, before: Figures | None, counted: str) -> tuple[Figure, ...]:
     per_request = now.cost_per_request_pusd
     tokens = None if now.tokens_per_request is None else round(now.tokens_per_request)
     earlier_tokens = None if before is None or before.tokens_per_request is None else round(before.tokens_per_request)
@@ -157,7 +161,7 @@ def _figures(now: Figures, before: Figures | None, left_out: str) -> tuple[Figur
             show.count(now.requests),
             show.count(now.requests),
             moved(now.requests, before.requests if before else None, dollars=False, good=False),
-            left_out,
+            counted,
         ),
         Figure(
             "Cost per request",
