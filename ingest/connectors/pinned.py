@@ -24,7 +24,7 @@ class PinnedTransport(httpx2.BaseTransport):
 
     def __init__(self, check: Guard) -> None:
         self._check = check
-        self._trust = httpx2.create_ssl_context(trust_env=False)
+        self._trust = httpx2.create_ssl_context()  # the operator may name own authorities in SSL_CERT_FILE
         self._inner: dict[str, httpx2.HTTPTransport] = {}
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:

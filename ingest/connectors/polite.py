@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import random
+import ssl
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -161,6 +162,7 @@ class PoliteClient:
                 last = f"an answer that is cut off ({error})"
             except httpx2.RequestError as error:  # of the connection, or packed data that is damaged
                 last = type(error).__name__
+                self._refuse_certificate(error)
             if asked_s is not None and asked_s > self.patience.longest_s:
                 raise UnavailableError(f"{self._url.host} asks for a pause of {asked_s:.0f} s. Pull again after that.")
             if attempt + 1 < self.patience.attempts:
@@ -184,6 +186,18 @@ class PoliteClient:
                 if len(body) > self.max_bytes:
                     raise TooLargeError(f"An answer of {self._url.host} is above {self.max_bytes >> 20} MiB.")
             return response.status_code, response.headers, bytes(body)
+
+    def _refuse_certificate(self, error: Exception) -> None:
+        """Raise where a certificate is not trusted, which asking again does not change."""
+        cause: BaseException | None = error
+        while cause is not None and not isinstance(cause, ssl.SSLCertVerificationError):
+            cause = cause.__cause__ or cause.__context__
+        if cause is not None:
+            raise UnavailableError(
+                f"{self._url.host} shows a certificate that is not trusted here ({cause.verify_message}). Nothing was "
+                "sent to it. If it is yours, name a file with its authority in SSL_CERT_FILE; the next pull "
+                "begins at the same place."
+            ) from error
 
     def _refuse_page(self, path: str, answer: bytes) -> None:
         """Raise for a web page in the place of data: the place is another one, and asking again changes nothing."""
