@@ -1,6 +1,6 @@
 """Pictures of every page of a running dashboard into ./shots, and what is wider than its screen.
 
-python tools/shots.py [http://127.0.0.1:8080] [--token TOKEN] [--screen light|dark|laptop|phone ...] [--page NAME ...]
+python tools/shots.py [http://127.0.0.1:8080] [--token TOKEN] [--screen light|dark|laptop|wide|phone ...] [--page NAME ...]
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ SCREENS = {
     "light": {"viewport": {"width": 1360, "height": 900}, "color_scheme": "light"},
     "dark": {"viewport": {"width": 1360, "height": 900}, "color_scheme": "dark"},
     "laptop": {"viewport": {"width": 1280, "height": 800}, "color_scheme": "light"},
+    "wide": {"viewport": {"width": 1680, "height": 1050}, "color_scheme": "light"},
     "phone": {"viewport": {"width": 390, "height": 844}, "color_scheme": "light", "device_scale_factor": 2},
 }
 
@@ -44,6 +45,7 @@ def addresses(context: BrowserContext, base: str) -> dict[str, str]:
         "prices-search": "/prices?q=claude+opus",
         "costs": "/costs",
         "jobs": "/jobs",
+        "job": "/jobs?job=analysis",
     }
     for name, listed, page in (
         ("request", "/requests.json?rows=1", "/requests/{key}"),

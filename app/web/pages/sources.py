@@ -288,6 +288,7 @@ def _rejected_table(context: Context) -> Table:
         frame_note=("The newest 100. " if len(rows) == 100 else "") + (AGAIN if rows else ""),
         empty="Nothing was rejected.",
         stacked=True,
+        first=10,
     )
 
 
