@@ -13,7 +13,7 @@ import polars as pl
 
 from app.core.hashing import EVERYWHERE, hash64
 from app.core.response_ids import is_strong_id
-from app.core.usage import INPUT_CLASSES, OUTPUT_CLASSES
+from app.core.usage import CACHE_WRITE_CLASSES, INPUT_CLASSES, OUTPUT_CLASSES, TOKEN_CLASSES
 from app.warehouse.former_keys import with_plain_ids, with_standing_keys
 from app.warehouse.moved import with_moved_keys
 from app.warehouse.origins import note_origins
@@ -264,15 +264,24 @@ _UNREAD_SIDE: Final = (
 )
 
 
+_PROMPT_CLASSES: Final = ("tok_input", "tok_input_audio", "tok_input_image")  # what is in no cache
+_CACHE_CLASSES: Final = ("tok_cache_read", "tok_cache_read_audio", *CACHE_WRITE_CLASSES)
+
+
 def known_state() -> pl.Expr:
     """What the record itself says of its cost: nothing was billed, or a whole side of its tokens is not known.
 
-    An answer has a prompt, and a count that could not be read is no zero: the rest alone would be a wrong cost.
+    An answer has a prompt, and a count that could not be read is no zero: the rest alone would be a wrong cost. So
+    would be the cached part of a prompt, at its low rate, where nothing says how much of it was not cached.
     """
     has_answer = pl.any_horizontal(pl.col(name).is_not_null() for name in OUTPUT_CLASSES)
-    has_prompt = pl.any_horizontal(pl.col(name).is_not_null() for name in INPUT_CLASSES)
+    has_prompt = pl.any_horizontal(pl.col(name).is_not_null() for name in _PROMPT_CLASSES)
+    cached = pl.sum_horizontal(pl.col(name).fill_null(0) for name in _CACHE_CLASSES) > 0
+    sum_of_all = pl.sum_horizontal(pl.col(name).fill_null(0) for name in TOKEN_CLASSES)
+    all_cached = cached & (sum_of_all == pl.col("tok_total_reported")).fill_null(value=False)
+    no_prompt = (has_answer & ~has_prompt) | (cached & pl.col("tok_input").is_null())
     unread = pl.col("warnings").fill_null("").str.contains(_UNREAD_SIDE)
-    half = pl.col("units").is_null() & ((has_answer & ~has_prompt) | unread)
+    half = pl.col("units").is_null() & ((no_prompt & ~all_cached) | unread)
     return pl.when("not_billed").then(pl.lit("not_billed")).when(half).then(pl.lit("unknown"))
 
 

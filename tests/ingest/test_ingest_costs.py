@@ -94,6 +94,25 @@ def test_half_a_usage_is_no_cost(store: Store, tmp_path: Path, usage: dict[str, 
     assert (found[0] is None) == (state == "unknown")
 
 
+@pytest.mark.parametrize(
+    ("usage", "state"),
+    [
+        ({"cache_read_input_tokens": 9000, "output_tokens": 44}, "unknown"),
+        ({"cache_creation_input_tokens": 900, "output_tokens": 44}, "unknown"),
+        ({"cache_read_input_tokens": 9000}, "unknown"),
+        ({"cache_read_input_tokens": 0, "input_tokens": None, "output_tokens": 44}, "unknown"),
+        ({"cache_read_input_tokens": 9000, "input_tokens": 0, "output_tokens": 44}, "priced"),
+    ],
+)
+def test_the_cached_part_of_a_prompt_alone_is_no_cost(
+    store: Store, tmp_path: Path, usage: dict[str, Any], state: str
+) -> None:
+    message = {"id": "msg_01XFDUDYJgAACzvnptvVoYEL", "type": "message", "role": "assistant", "content": []}
+    (found,) = read(store, tmp_path / "log.jsonl", {**message, "model": "claude-sonnet-4-5-20250929", "usage": usage})
+    assert found[2] == state
+    assert (found[0] is None) == (state == "unknown")
+
+
 def test_tags_are_stored_without_nul(store: Store, tmp_path: Path) -> None:
     read(store, tmp_path / "log.jsonl", call(1, tags={"feature\0": "a\0b", "literal": "\\u0000"}))
     assert json.loads(store.one("SELECT tags FROM requests")) == {"feature": "ab", "literal": "\\u0000"}
