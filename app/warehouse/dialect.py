@@ -21,6 +21,7 @@ CLICKHOUSE_SETTINGS: Final[dict[str, int]] = {
     "group_by_use_nulls": 1,
     "data_type_default_nullable": 1,  # columns are nullable unless they say NOT NULL
     "cast_keep_nullable": 1,  # cast(NULL AS BIGINT) is NULL
+    "allow_lossy_numeric_supertype": 1,  # a CASE of a whole number and a fraction is a fraction
     "prefer_column_name_to_alias": 1,  # sum(x) AS x does not make the next x a sum
 }
 
@@ -30,10 +31,18 @@ _REWRITES: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
     for pattern, replacement in (
         (r"\bCREATE OR REPLACE TEMP(?:ORARY)? VIEW\b", "CREATE OR REPLACE VIEW"),
         (r"\bCREATE OR REPLACE TEMP(?:ORARY)? TABLE (\w+) AS\b", r"CREATE OR REPLACE TABLE \1 ENGINE = Memory AS"),
+        (
+            r"\bCREATE( OR REPLACE)? TEMP(?:ORARY)? TABLE (\w+) (\([^;]*\))(?=\s*(?:;|$))",
+            r"CREATE\1 TABLE \2 \3 ENGINE = Memory",
+        ),
         (r"\bCREATE TABLE (\w+) (\([^;]*\))(?=\s*(?:;|$))", rf"CREATE TABLE \1 \2 {_TABLE_ENGINE}"),
         (r"\bDELETE FROM (\w+)(?=\s*(?:;|$))", r"TRUNCATE TABLE \1"),
         # the setting that makes columns nullable holds for CREATE alone
         (r"\bADD COLUMN (\w+) (\w+)(?=\s*(?:;|$))", r"ADD COLUMN \1 Nullable(\2)"),
+        (r"\bUNION\b(?!\s+(?:ALL|DISTINCT)\b)", "UNION DISTINCT"),
+        # a hash is a name for equal things, never kept: which function makes it does not matter
+        (r"\bhash\(", "cityHash64("),
+        (r">> 1\b", "DIV 2"),
         (r"\bquantile_disc\((\w+), ([0-9.]+)\)", r"quantileExactLow(\2)(\1)"),
         # extract() wants a constant pattern; ours is a column
         (

@@ -177,7 +177,8 @@ def click(duck: Warehouse, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         client.command("CREATE TABLE days (day_us Int64) ENGINE = Memory")
         client.insert("days", [(START,), (START + DAY_US,)], column_names=["day_us"])
         names = ("source", "report", "scope", "day", "last_day", "export")
-        client.command(f"CREATE TABLE older_periods ({' String, '.join(names)} String, page Int64, is_gone Bool) ENGINE = Memory")
+        columns = f"{' String, '.join(names)} String, page Int64, is_gone Bool"
+        client.command(f"CREATE TABLE older_periods ({columns}) ENGINE = Memory")
         client.insert("older_periods", OLDER.rows(), column_names=OLDER.columns)
         for statement in clickhouse(
             "rollup.spend_fill",

@@ -7,4 +7,4 @@ FROM (
 ) AS r
 WHERE at_us >= $from_us AND at_us < $to_us
 GROUP BY at_us - at_us % $bucket_us
-ORDER BY at_us
+ORDER BY 1

@@ -5,12 +5,18 @@
 -- (another price row holds), corrected (the same row says another rate), same_cost (only the names around it).
 CREATE OR REPLACE TEMP TABLE {into} AS
 SELECT
-    u.at_us, u.request_key, u.start_us, u.fullness, u.counted,
-    n.provider, n.model_id, n.input_pusd, n.cache_read_pusd, n.cache_write_pusd, n.output_pusd, n.reasoning_pusd,
-    n.other_pusd, n.cost_list_pusd, n.cost_pusd, n.price_row, n.price_book, n.cost_state, n.warnings,
-    u.was_provider, u.was_model_id, u.was_input_pusd, u.was_cache_read_pusd, u.was_cache_write_pusd, u.was_output_pusd,
-    u.was_reasoning_pusd, u.was_other_pusd, u.was_cost_list_pusd, u.was_cost_pusd, u.was_price_row, u.was_price_book,
-    u.was_cost_state, u.was_warnings,
+    u.at_us AS at_us, u.request_key AS request_key, u.start_us AS start_us, u.fullness AS fullness, u.counted AS counted,
+    n.provider AS provider, n.model_id AS model_id, n.input_pusd AS input_pusd, n.cache_read_pusd AS cache_read_pusd,
+    n.cache_write_pusd AS cache_write_pusd, n.output_pusd AS output_pusd, n.reasoning_pusd AS reasoning_pusd,
+    n.other_pusd AS other_pusd, n.cost_list_pusd AS cost_list_pusd, n.cost_pusd AS cost_pusd, n.price_row AS price_row,
+    n.price_book AS price_book, n.cost_state AS cost_state, n.warnings AS warnings,
+    u.was_provider AS was_provider, u.was_model_id AS was_model_id, u.was_input_pusd AS was_input_pusd,
+    u.was_cache_read_pusd AS was_cache_read_pusd, u.was_cache_write_pusd AS was_cache_write_pusd,
+    u.was_output_pusd AS was_output_pusd,
+    u.was_reasoning_pusd AS was_reasoning_pusd, u.was_other_pusd AS was_other_pusd,
+    u.was_cost_list_pusd AS was_cost_list_pusd, u.was_cost_pusd AS was_cost_pusd, u.was_price_row AS was_price_row,
+    u.was_price_book AS was_price_book,
+    u.was_cost_state AS was_cost_state, u.was_warnings AS was_warnings,
     CASE
         WHEN u.was_cost_pusd IS NULL AND n.cost_pusd IS NOT NULL THEN 'priced'
         WHEN u.was_cost_pusd IS NOT NULL AND n.cost_pusd IS NULL THEN 'unpriced'

@@ -9,8 +9,11 @@ WITH firsts AS (
 )
 
 SELECT
-    l.request_key, l.provider, l.model_id, l.input_pusd, l.cache_read_pusd, l.cache_write_pusd, l.output_pusd,
-    l.reasoning_pusd, l.other_pusd, l.cost_list_pusd, l.cost_pusd, l.price_row, l.price_book, l.cost_state, l.warnings,
+    l.request_key AS request_key, l.provider AS provider, l.model_id AS model_id, l.input_pusd AS input_pusd,
+    l.cache_read_pusd AS cache_read_pusd, l.cache_write_pusd AS cache_write_pusd, l.output_pusd AS output_pusd,
+    l.reasoning_pusd AS reasoning_pusd, l.other_pusd AS other_pusd, l.cost_list_pusd AS cost_list_pusd,
+    l.cost_pusd AS cost_pusd, l.price_row AS price_row, l.price_book AS price_book, l.cost_state AS cost_state,
+    l.warnings AS warnings,
     l.fullness = r.fullness AS same_call
 FROM cost_ledger AS l
 INNER JOIN firsts AS f ON f.request_key = l.request_key AND f.version = l.version

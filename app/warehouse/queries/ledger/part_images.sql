@@ -8,6 +8,7 @@ WITH firsts AS (
     GROUP BY request_key, part
 )
 
-SELECT l.request_key, l.part, l.model_id, l.cost_pusd, l.price_row
+SELECT l.request_key AS request_key, l.part AS part, l.model_id AS model_id, l.cost_pusd AS cost_pusd,
+       l.price_row AS price_row
 FROM cost_ledger_parts AS l
 INNER JOIN firsts AS f ON f.request_key = l.request_key AND f.part = l.part AND f.version = l.version

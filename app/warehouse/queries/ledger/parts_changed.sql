@@ -1,7 +1,7 @@
 -- The temporary table {into}: parts whose figures in {fresh} differ from those that stand; was_* is what stands.
 CREATE OR REPLACE TEMP TABLE {into} AS
 SELECT
-    p.request_key, p.part, n.model_id, n.cost_pusd, n.price_row,
+    p.request_key AS request_key, p.part AS part, n.model_id AS model_id, n.cost_pusd AS cost_pusd, n.price_row AS price_row,
     p.model_id AS was_model_id, p.cost_pusd AS was_cost_pusd, p.price_row AS was_price_row
 FROM request_parts AS p
 INNER JOIN {fresh} AS n ON n.request_key = p.request_key AND n.part = p.part

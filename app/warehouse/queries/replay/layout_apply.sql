@@ -6,7 +6,7 @@ SELECT request_key, tok_input, tok_cache_read, tok_cache_write_5m, tok_cache_wri
        tok_cache_write_12h
 FROM {split}
 UNION ALL
-SELECT s.request_key, s.prompt_tokens, 0, 0, 0, 0, 0
+SELECT s.request_key AS request_key, s.prompt_tokens AS prompt_tokens, 0, 0, 0, 0, 0
 FROM layout_stream AS s
 JOIN layout_requests AS r ON r.request_key = s.request_key
 JOIN {stopped} AS p ON p.scope_id = r.scope_id

@@ -8,7 +8,8 @@ SELECT request_key, scope_id, 2 * pos AS pos,
                  ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)) >> 1 AS bigint) END AS key,
        CASE WHEN from_end = 1 THEN 1.0 ELSE (weight_upto - moved_weight) / prompt_weight END AS share
 FROM (
-    SELECT g.request_key, g.scope_id, g.pos, g.chain_hash, g.weight_upto, f.key AS first_key, f.moved_weight,
+    SELECT g.request_key AS request_key, g.scope_id AS scope_id, g.pos AS pos, g.chain_hash AS chain_hash,
+           g.weight_upto AS weight_upto, f.key AS first_key, f.moved_weight AS moved_weight,
            cast(m.prompt_weight AS double) AS prompt_weight,
            cast(hash(g.seg_hash, row_number() OVER (PARTITION BY g.request_key ORDER BY g.pos)) >> 1
                 AS decimal(38, 0)) AS link,

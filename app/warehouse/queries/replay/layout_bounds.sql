@@ -13,14 +13,14 @@ WITH sorted_prompts AS (
     SELECT DISTINCT request_key FROM layout_sorted
 ),
 every AS (
-    SELECT g.request_key, g.scope_id, 0 AS layout, 2 * g.pos AS pos,
+    SELECT g.request_key AS request_key, g.scope_id AS scope_id, 0 AS layout, 2 * g.pos AS pos,
            CASE WHEN g.role = 'tools' AND g.pos < p.tools_to THEN 0 ELSE g.part END AS part, g.chain_hash AS key,
            g.weight_upto / cast(p.prompt_weight AS double) AS share
     FROM layout_parts AS g
     JOIN layout_prompts AS p ON p.request_key = g.request_key
     WHERE p.prompt_weight > 0
     UNION ALL
-    SELECT g.request_key, g.scope_id, 1 AS layout, 2 * g.pos AS pos,
+    SELECT g.request_key AS request_key, g.scope_id AS scope_id, 1 AS layout, 2 * g.pos AS pos,
            CASE WHEN g.role = 'tools' AND g.pos < p.tools_to THEN 0 ELSE g.part END AS part,
            coalesce(t.key, g.chain_hash) AS key, g.weight_upto / cast(m.prompt_weight AS double) AS share
     FROM layout_parts AS g
@@ -34,7 +34,7 @@ every AS (
     FROM layout_firsts
     WHERE stable_units > 0
     UNION ALL
-    SELECT g.request_key, g.scope_id, 2 AS layout, 2 * g.pos AS pos,
+    SELECT g.request_key AS request_key, g.scope_id AS scope_id, 2 AS layout, 2 * g.pos AS pos,
            CASE WHEN g.role = 'tools' AND g.pos < p.tools_to THEN 0 ELSE g.part END AS part,
            coalesce(t.key, g.chain_hash) AS key, g.weight_upto / cast(m.prompt_weight AS double) AS share
     FROM layout_parts AS g
@@ -45,7 +45,8 @@ every AS (
     LEFT JOIN layout_sorted AS t ON t.request_key = g.request_key AND t.pos = g.pos
     WHERE g.pos < m.zone_from AND (r.request_key IS NULL OR t.key IS NOT NULL)
     UNION ALL
-    SELECT f.request_key, f.scope_id, 2 AS layout, f.pos, 1 AS part, f.key, f.share
+    SELECT f.request_key AS request_key, f.scope_id AS scope_id, 2 AS layout, f.pos AS pos, 1 AS part, f.key AS key,
+           f.share AS share
     FROM layout_firsts AS f
     JOIN {turns} AS c ON c.scope_id = f.scope_id
     WHERE f.stable_units > 0

@@ -4,7 +4,8 @@
 -- it, and means over requests: bytes of the prompt, of the text before the first change, of all stable text of the zone, of
 -- the stable text behind the first change, of the zone. NULL line: the changing part is no text of lines.
 WITH marked AS (
-    SELECT s.scope_id, s.seg_hash, s.requests, s.pos, s.line_hash, s.bytes,
+    SELECT s.scope_id AS scope_id, s.seg_hash AS seg_hash, s.requests AS requests, s.pos AS pos, s.line_hash AS line_hash,
+           s.bytes AS bytes,
            CASE WHEN t.line_hash IS NULL THEN 0 ELSE 1 END AS stable
     FROM layout_sample AS s
     LEFT JOIN layout_stable_lines AS t ON t.scope_id = s.scope_id AND t.line_hash = s.line_hash
@@ -41,7 +42,8 @@ inside AS (
     GROUP BY scope_id
 ),
 placed AS (
-    SELECT p.scope_id, p.request_key, p.prompt_bytes, g.bytes, g.bytes_upto, z.stable,
+    SELECT p.scope_id AS scope_id, p.request_key AS request_key, p.prompt_bytes AS prompt_bytes, g.bytes AS bytes,
+           g.bytes_upto AS bytes_upto, z.stable AS stable,
            min(CASE WHEN z.stable = 0 THEN g.bytes_upto END) OVER (PARTITION BY p.request_key) AS change_upto
     FROM layout_prompts AS p
     JOIN layout_parts AS g ON g.request_key = p.request_key AND g.part = 1 AND g.pos BETWEEN p.zone_from AND p.zone_to
@@ -63,7 +65,8 @@ outside AS (
     WHERE change_upto IS NOT NULL
     GROUP BY scope_id
 )
-SELECT o.scope_id, o.requests, coalesce(i.sampled, 0) AS sampled, coalesce(i.values_seen, 0) AS values_seen,
+SELECT o.scope_id AS scope_id, o.requests AS requests, coalesce(i.sampled, 0) AS sampled,
+       coalesce(i.values_seen, 0) AS values_seen,
        i.breaker_line, i.breaker_hash, i.breaker_seg,
        o.prompt_bytes,
        o.before + coalesce(i.before, 0) AS bytes_before,

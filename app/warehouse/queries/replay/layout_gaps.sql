@@ -1,7 +1,7 @@
 -- Pauses between one request of {wanted}(scope_id) and the next of the same scope.
 -- Returns (scope_id, gaps, typical_us): number of pauses, and their median as the mean of the two middle ones.
 WITH gaps AS (
-    SELECT r.scope_id,
+    SELECT r.scope_id AS scope_id,
            s.start_us - lag(s.start_us, 1, s.start_us) OVER (PARTITION BY r.scope_id ORDER BY s.start_us, s.request_key) AS gap,
            row_number() OVER (PARTITION BY r.scope_id ORDER BY s.start_us, s.request_key) AS place
     FROM layout_stream AS s

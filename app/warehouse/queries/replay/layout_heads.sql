@@ -3,7 +3,7 @@
 -- its stable lines, equal where two parts have the same ones. Parts of one line come from layout_masked instead: what stays of
 -- them when volatile values are taken out.
 CREATE OR REPLACE TEMPORARY TABLE layout_heads AS
-SELECT h.scope_id, h.seg_hash,
+SELECT h.scope_id AS scope_id, h.seg_hash AS seg_hash,
        sum(CASE WHEN t.line_hash IS NULL THEN 0 ELSE l.bytes END) / cast(sum(l.bytes) AS double) AS stable_share,
        sum(CASE WHEN t.line_hash IS NULL THEN 0 ELSE 1 END) AS stable_lines,
        sum(CASE WHEN t.line_hash IS NULL THEN 0 ELSE cast(l.line_hash AS decimal(38, 0)) END) AS stable_sum

@@ -2,7 +2,8 @@
 -- layout_moved(request_key, scope_id, zone_from, zone_to, prompt_weight, weight_before, zone_weight,
 -- stable_weight, stable_units, stable_sum).
 CREATE OR REPLACE TEMPORARY TABLE layout_moved AS
-SELECT p.request_key, p.scope_id, p.zone_from, p.zone_to, p.prompt_weight,
+SELECT p.request_key AS request_key, p.scope_id AS scope_id, p.zone_from AS zone_from, p.zone_to AS zone_to,
+       p.prompt_weight AS prompt_weight,
        min(g.weight_upto - g.weight) AS weight_before,
        sum(g.weight) AS zone_weight,
        sum(CASE WHEN z.stable = 1 THEN g.weight ELSE g.weight * coalesce(h.stable_share, 0) END) AS stable_weight,

@@ -13,7 +13,8 @@ SELECT cast(hash(plan, provider, model_id, account, key) >> 1 AS bigint) AS key,
        start_us, request_key, plan * 1000000 + pos + 2 AS pos, tokens_upto,
        CASE WHEN writes = 1 THEN ready_us END AS ready_us, ttl_us
 FROM (
-    SELECT s.request_key, s.start_us, s.provider, s.model_id, s.account, p.plan, p.ttl_us, p.min_tokens,
+    SELECT s.request_key AS request_key, s.start_us AS start_us, s.provider AS provider, s.model_id AS model_id,
+           s.account AS account, p.plan AS plan, p.ttl_us AS ttl_us, p.min_tokens AS min_tokens,
            CASE WHEN p.at_once = 1 OR s.first_token_us < s.start_us THEN s.start_us
                 ELSE coalesce(s.first_token_us, s.start_us + p.ready_us) END AS ready_us,
            b.pos, b.key,

@@ -1,7 +1,7 @@
 -- How much of the prompts of {wanted}(scope_id), as sent, another request of the scope shares from the first byte on.
 -- Returns (scope_id, share): mean share of a prompt up to its deepest boundary that at least two requests have.
 WITH used AS (
-    SELECT b.scope_id, b.key
+    SELECT b.scope_id AS scope_id, b.key AS key
     FROM layout_bounds AS b
     JOIN {wanted} AS w ON w.scope_id = b.scope_id
     WHERE b.layout = 0
@@ -9,7 +9,8 @@ WITH used AS (
     HAVING count(*) > 1
 ),
 deepest AS (
-    SELECT b.scope_id, b.request_key, max(CASE WHEN u.key IS NULL THEN 0 ELSE b.share END) AS share
+    SELECT b.scope_id AS scope_id, b.request_key AS request_key,
+           max(CASE WHEN u.key IS NULL THEN 0 ELSE b.share END) AS share
     FROM layout_bounds AS b
     JOIN {wanted} AS w ON w.scope_id = b.scope_id
     LEFT JOIN used AS u ON u.scope_id = b.scope_id AND u.key = b.key

@@ -5,7 +5,7 @@ SELECT request_key, pos,
        cast(hash(tools, tool_sum, sum(link) OVER (PARTITION BY request_key ORDER BY place
             ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)) >> 1 AS bigint) AS key
 FROM (
-    SELECT t.request_key, g.pos, t.tools, t.tool_sum, n.place,
+    SELECT t.request_key AS request_key, g.pos AS pos, t.tools AS tools, t.tool_sum AS tool_sum, n.place AS place,
            CASE WHEN g.role = 'tools' THEN cast(0 AS decimal(38, 0))
                 ELSE cast(hash(g.seg_hash, n.place) >> 1 AS decimal(38, 0)) END AS link
     FROM layout_tools AS t

@@ -18,7 +18,8 @@ covered AS (
     SELECT DISTINCT request_key FROM layout_bounds
 ),
 served AS (
-    SELECT p.plan, p.scope_id, p.write_class, s.request_key, s.day, s.account, s.prompt_tokens,
+    SELECT p.plan AS plan, p.scope_id AS scope_id, p.write_class AS write_class, s.request_key AS request_key,
+           s.day AS day, s.account AS account, s.prompt_tokens AS prompt_tokens,
            coalesce(d.replayed, 0) AS replayed, coalesce(d.marked, 0) AS marked, s.read_tokens AS billed,
            CASE WHEN p.write_class = 'auto'
                 THEN greatest(cast(floor(coalesce(c.rate, p.read_rate) * coalesce(d.replayed, 0)) AS bigint),

@@ -2,7 +2,7 @@
 -- Returns (scope_id, seg_hash, requests, bytes, text), the part that most requests share first.
 SELECT scope_id, seg_hash, requests, bytes, text
 FROM (
-    SELECT z.scope_id, z.seg_hash, z.requests, z.bytes, c.text,
+    SELECT z.scope_id AS scope_id, z.seg_hash AS seg_hash, z.requests AS requests, z.bytes AS bytes, c.text AS text,
            row_number() OVER (PARTITION BY z.scope_id ORDER BY z.requests DESC, z.seg_hash) AS place
     FROM layout_zone_parts AS z
     JOIN {wanted} AS w ON w.scope_id = z.scope_id

@@ -9,7 +9,8 @@ WITH sets AS (
 sized AS (
     SELECT scope_id, avg(prompt_bytes) AS prompt_bytes FROM layout_prompts GROUP BY scope_id
 )
-SELECT s.scope_id, sum(s.requests) AS requests, sum(CASE WHEN s.orders > 1 THEN s.requests ELSE 0 END) AS reordered,
+SELECT s.scope_id AS scope_id, sum(s.requests) AS requests,
+       sum(CASE WHEN s.orders > 1 THEN s.requests ELSE 0 END) AS reordered,
        max(s.orders) AS orders, max(z.prompt_bytes) AS prompt_bytes
 FROM sets AS s
 JOIN sized AS z ON z.scope_id = s.scope_id

@@ -1,6 +1,6 @@
 -- Scopes whose changing system text stands before a conversation: there it can also go into the newest message.
 -- Returns (scope_id): broken scopes with system parts and at least $parts parts behind them on average.
-SELECT p.scope_id
+SELECT p.scope_id AS scope_id
 FROM layout_prompts AS p
 JOIN {broken} AS b ON b.scope_id = p.scope_id
 JOIN layout_parts AS g ON g.request_key = p.request_key AND g.part = 1 AND g.pos > p.zone_to

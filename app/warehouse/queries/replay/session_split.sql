@@ -15,11 +15,12 @@ FROM (
     SELECT plan, scope_id, request_key, day, account, prompt_tokens, replayed, billed, write_class, reads,
            CASE WHEN prompt_tokens >= min_tokens THEN prompt_tokens - reads ELSE 0 END AS writes
     FROM (
-        SELECT p.plan, p.scope_id, p.write_class, p.min_tokens, s.request_key, s.day, s.account, s.prompt_tokens,
-               s.read_tokens AS billed, step.replayed,
+        SELECT p.plan AS plan, p.scope_id AS scope_id, p.write_class AS write_class, p.min_tokens AS min_tokens,
+               s.request_key AS request_key, s.day AS day, s.account AS account, s.prompt_tokens AS prompt_tokens,
+               s.read_tokens AS billed, step.replayed AS replayed,
                cast(floor(coalesce(c.rate, p.read_rate) * step.replayed) AS bigint) AS reads
         FROM (
-            SELECT t.request_key, p.plan, least(t.prompt_tokens, CASE
+            SELECT t.request_key AS request_key, p.plan AS plan, least(t.prompt_tokens, CASE
                        WHEN p.marking = 'session' AND t.gap_us <= p.ttl_us AND t.prior_prompt >= p.min_tokens
                            THEN t.prior_prompt
                        WHEN p.marking = 'session billed' AND t.prior_cached > 0

@@ -14,8 +14,9 @@ SELECT request_key, scope_id, provider, model_id, account, day, prompt_tokens, c
        lag(long_write, 1, 0)
            OVER (PARTITION BY session_id, provider, model_id ORDER BY start_us, request_key) AS prior_long
 FROM (
-    SELECT s.request_key, r.scope_id, s.provider, s.model_id, s.account, s.day, s.prompt_tokens, s.cached_tokens,
-           s.read_tokens, s.start_us, s.session_id,
+    SELECT s.request_key AS request_key, r.scope_id AS scope_id, s.provider AS provider, s.model_id AS model_id,
+           s.account AS account, s.day AS day, s.prompt_tokens AS prompt_tokens, s.cached_tokens AS cached_tokens,
+           s.read_tokens AS read_tokens, s.start_us AS start_us, s.session_id AS session_id,
            CASE WHEN coalesce(s.tok_cache_write_1h, 0) + coalesce(s.tok_cache_write_12h, 0) > 0 THEN 1 ELSE 0 END
                AS long_write
     FROM layout_stream AS s
