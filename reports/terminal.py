@@ -157,8 +157,8 @@ def _fitting(
     narrow = _parts(shown, wide=False)
     ways = [{**first, **_parts(shown, wide=True), **last, **each}, {**first, **narrow, **last, **each}] if wide else []
     ways.append({**first, **narrow, **last})
-    for name in ("written", "cached", "input", "output", "share"):
-        ways.append({kept: cells for kept, cells in ways[-1].items() if kept != name})
+    for name in ("written", "cached", "input", "output", "other", "share"):
+        ways.append({kept: cells for kept, cells in ways[-1].items() if not kept.endswith(name)})
     found = [{name: cells for name, cells in way.items() if any(cells)} for way in ways]
     if rest:
         cost = _added(*(row.cost_usd for row in rest))
@@ -174,7 +174,8 @@ def _width(columns: Mapping[str, Sequence[str]]) -> int:
 
 
 def _parts(rows: Sequence[Row], *, wide: bool) -> dict[str, list[str]]:
-    """The cost parts as columns; a narrow text adds reasoning to the output and fees to the input."""
+    """The cost parts as columns; a narrow text has reasoning and the visible output in one, which says so."""
+    all_output = "all output" if any(_amount(row.reasoning_usd) for row in rows) else "output"
     if wide:
         amounts = {
             "input": [row.input_usd for row in rows],
@@ -186,10 +187,11 @@ def _parts(rows: Sequence[Row], *, wide: bool) -> dict[str, list[str]]:
         }
     else:
         amounts = {
-            "input": [_added(row.input_usd, row.other_usd) for row in rows],
+            "input": [row.input_usd for row in rows],
             "cached": [row.cache_read_usd for row in rows],
             "written": [row.cache_write_usd for row in rows],
-            "output": [_added(row.output_usd, row.reasoning_usd) for row in rows],
+            all_output: [_added(row.output_usd, row.reasoning_usd) for row in rows],
+            "other": [row.other_usd for row in rows],
         }
     return {name: [_amount(amount) for amount in column] for name, column in amounts.items()}
 

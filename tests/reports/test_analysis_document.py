@@ -225,3 +225,16 @@ def test_names_have_room_before_columns_of_money(width: int) -> None:
 def test_what_is_paid_of_a_mixed_cost_stands_after_a_comma() -> None:
     rows = [priced(0), priced(1, source="seats")]
     assert re.search(r"^\$[\d.]+, of it \$[\d.]+ paid, the rest list-price value ·", render(made(rows)), re.MULTILINE)
+
+
+@pytest.mark.parametrize("width", [80, 100, 200])
+def test_a_column_of_money_is_what_its_title_says(width: int) -> None:
+    """Fees are in no column of tokens, and a column with reasoning in it says so."""
+    parts = {"input_pusd": 10**10, "output_pusd": 2 * 10**10, "reasoning_pusd": 3 * 10**10, "other_pusd": 2 * 10**11}
+    rows = [priced(number, **parts, model_id="m", cost_pusd=sum(parts.values())) for number in range(10)]
+    after = render(made(rows), width=width).partition("Spend by model")[2]
+    columns, line = re.split(r"\s{2,}", after.split("\n")[1].strip()), after.split("\n")[2]
+    cells = dict(zip(columns[1:], re.split(r"\s{2,}", line.strip())[1:], strict=True))
+    expected = {"input": "$0.10", "output": "$0.20", "reasoning": "$0.30", "all output": "$0.50", "other": "$2.00"}
+    assert {name: cell for name, cell in cells.items() if name in expected}.items() <= expected.items()
+    assert "output" in cells or "all output" in cells
