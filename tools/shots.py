@@ -1,6 +1,7 @@
 """Pictures of every page of a running dashboard into ./shots, and what is wider than its screen.
 
-python tools/shots.py [http://127.0.0.1:8080] [--token TOKEN] [--screen light|dark|laptop|wide|phone ...] [--page NAME ...]
+python tools/shots.py [http://127.0.0.1:8080] [--token TOKEN] [--screen light|dark|laptop|wide|phone ...]
+                      [--page NAME ...]
 """
 
 from __future__ import annotations

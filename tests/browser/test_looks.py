@@ -147,3 +147,15 @@ def test_a_new_analysis_is_asked_for_above_the_findings(visit: Callable) -> None
     assert deed is not None
     assert findings is not None
     assert deed["y"] < min(findings["y"], 1000)
+
+
+@pytest.mark.parametrize("options", [{}, {"java_script_enabled": False}], ids=["with scripts", "without"])
+def test_a_phone_opens_a_long_list_with_its_first_rows_and_unfolds_the_rest(
+    visit: Callable, options: dict[str, bool]
+) -> None:
+    page = visit("phone", **options).open("/requests")
+    rows = page.locator("tbody tr:visible")
+    assert rows.count() == 10
+    page.get_by_text("Show all 50 rows").click()
+    assert rows.count() == 50
+    assert visit().open("/requests").locator("tbody tr:visible").count() == 50

@@ -223,7 +223,7 @@ def _by_table(context: Context, ranking: Ranking, series: Series, unit: str) -> 
     if ranking.other is not None:
         name = cells.text(f"{OTHER} ({ranking.other_n})")
         rows.append(_figures_row(name, ranking.other, ranking.total, unit, context))
-    note = f"Top {len(ranking.rows)} of {len(ranking.rows) + ranking.other_n} shown." if ranking.other_n else ""
+    note = f"The {len(ranking.rows)} largest of {len(ranking.rows) + ranking.other_n}." if ranking.other_n else ""
     return Table(
         "by",
         f"Spend by {label.lower()}",
