@@ -63,7 +63,7 @@ class _Answer:
     def record(self) -> Any:
         """The one record that all of them are."""
         if len(self.whole) == 1:
-            return self.whole[0][1]
+            return _opened(self.whole[0][1], self.events[0], self.outer)
         if not self.outer:
             return self.events
         ended = next((self.last[name] for name in _TIMES if self.last.get(name) is not None), None)
@@ -191,7 +191,7 @@ class _Gathering:
             name = None
         if name is None:
             if is_finished_by(event):
-                yield place, record
+                yield place, _opened(record, event, outer)
                 return
             self._serial += 1
             name = f"gemini:#{self._serial}"
@@ -227,6 +227,11 @@ def gather(records: Iterable[tuple[Place, Any]], *, unmarked: bool = True) -> It
     for place, record in records:
         yield from gathering.take(place, record)
     yield from gathering.rest()
+
+
+def _opened(record: Any, event: dict[str, Any], outer: dict[str, Any]) -> Any:
+    """A whole answer of Gemini where readers look for it: as the record has it, or as its response."""
+    return record if not outer or record.get("response") is event else {**outer, "response": event}
 
 
 def is_unnamed(gathered: Any) -> bool:

@@ -204,3 +204,9 @@ def test_a_single_event_that_is_no_call_is_named_and_no_request() -> None:
         (given,) = parse(event, HERE)
         assert not hasattr(given, "tok_input")
         assert "event" in given.reason
+
+
+@pytest.mark.parametrize("wrapper", WRAPPERS)
+def test_an_answer_of_gemini_in_a_single_chunk_is_a_call_in_any_wrapper(wrapper: str) -> None:
+    (event,) = read([around(WRAPPERS[wrapper](gemini(1)[-1]), 1, 0)])
+    assert (event.tok_input, event.tok_output, event.source_record) == (101, 11, "call-1")
