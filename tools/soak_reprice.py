@@ -156,6 +156,10 @@ class Soak:
                 done: dict[str, Any] = json.loads(said)
                 self.books[done["price_book"]] = self.number
                 return done
+            if (
+                "begun and not finished" in problem
+            ):  # with a price file that has changed since: the message says the way
+                self.halve("prices", "rollback", "--apply", "--json").communicate()
             time.sleep(0.5)
         raise SystemExit(f"prices reprice did not get through: {problem}")
 
