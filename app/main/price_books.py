@@ -66,6 +66,13 @@ class Books:
                 self._lock.release()
         return self._work
 
+    def newest(self) -> PriceBook:
+        """The book of the files as they are now, waited for where another thread reads them."""
+        with self._lock:
+            if self._state() != self._seen:
+                self._renew()
+        return self._work.book
+
     def _renew(self) -> None:
         seen = self._state()
         before = self._work

@@ -234,7 +234,7 @@ def _understood(runtime: Runtime, settings: Settings, wish: Wish) -> tuple[Order
     if wish.kind == "rollback":
         with runtime.warehouse.session() as session:
             return _rollback(order, wish, ledger.versions(session))
-    book = runtime.book
+    book = runtime.books.newest()  # not one that a changed file is just taking the place of
     if wish.prices:
         book = load_book(replace(settings, prices=wish.prices))
     return replace(order, price_book=book.version, prices=wish.prices or settings.prices or None), PricedBy(
