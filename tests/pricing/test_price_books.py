@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 from typing import TYPE_CHECKING
 
+from app.main.price_books import Books
 from app.main.prices import import_table, price_desk
 from app.main.runtime import live_books
+from app.pricing.rules import Overlay
 from app.settings import Settings
 from tests.pricing.moments import us
+from tests.pricing.own_book import book_with
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from app.pricing.book import PriceBook
+
 
 NOW = us("2026-11-20")
 TABLE = {
@@ -100,3 +106,28 @@ def test_later_import_changes_no_price_of_a_time_before_its_table(tmp_path: Path
     assert [[float(str(rate)) / 1e6 for rate in rates] for rates in told] == [
         [2, 2, 2, 2], [2, 3, 3, 3], [2, 3, 3, 2.5],
     ]  # fmt: skip
+
+
+def test_who_asks_for_the_newest_book_waits_for_the_one_that_another_thread_reads(tmp_path: Path) -> None:
+    file = tmp_path / "prices.yml"
+    file.write_text("old", encoding="utf-8")
+    began, may_go_on = Event(), Event()
+    old, new = book_with(Overlay()), book_with(Overlay())
+
+    def load() -> PriceBook:
+        if file.read_text(encoding="utf-8") == "old":
+            return old
+        began.set()
+        assert may_go_on.wait(20)
+        return new
+
+    books = Books(load, (file,))
+    file.write_text("newer", encoding="utf-8")
+    with ThreadPoolExecutor(2) as pool:
+        reading = pool.submit(books.now)
+        assert began.wait(20)
+        assert books.now() is old, "who prices what comes now does not wait"
+        asked = pool.submit(books.newest)
+        may_go_on.set()
+        assert asked.result(20) is new
+        assert reading.result(20) is new
