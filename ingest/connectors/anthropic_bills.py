@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import msgspec
 
-from app.core.errors import ForbiddenError
 from ingest.connectors.answers import decoder, rfc3339
 from ingest.connectors.bill_reports import Report, pull_reports
 from ingest.connectors.connector import Batch, Connector, Errand, Option
-from ingest.connectors.polite import PoliteClient, RefusedError, host_of
+from ingest.connectors.polite import PoliteClient, RefusedError, RefusedKeyError, host_of
 from ingest.connectors.secret_reference import read_secret
 
 if TYPE_CHECKING:
@@ -22,6 +21,9 @@ log = logging.getLogger(__name__)
 HOST: Final = "https://api.anthropic.com"
 VERSION: Final = "2023-06-01"
 ME: Final = "/v1/organizations/me"
+# A key without the right to this one question (permission_error), a server between that does not have it. Not 401: that
+# is the key itself (authentication_error). Source: "Errors" of the API reference.
+UNSAID: Final = frozenset((403, 404, 405))
 
 # Source: the Admin API reference, "Get Messages Usage Report" and "Get Cost Report".
 REPORTS: Final = (
@@ -38,7 +40,7 @@ REPORTS: Final = (
 
 
 class _Organization(msgspec.Struct):
-    id: str
+    id: Annotated[str, msgspec.Meta(min_length=1)]
 
 
 def pull(errand: Errand) -> Iterator[Batch]:
@@ -53,11 +55,22 @@ def pull(errand: Errand) -> Iterator[Batch]:
 
 
 def _organization(client: PoliteClient) -> str | None:
-    """Whose key it is (source: the Admin API reference, "Get Current Organization"); None where it is not said."""
+    """Whose key it is (source: the Admin API reference, "Get Current Organization"); None where only that is not said.
+
+    Raises:
+        ForbiddenError, UnavailableError, InputError: as the client does; the reports would meet the same trouble.
+    """
     try:
         return client.get(ME, {}, decoder(_Organization, ME)).id
-    except (RefusedError, ForbiddenError) as error:
-        log.info("%s does not say whose key it is: %s", client.base_url, error)
+    except (RefusedError, RefusedKeyError) as error:
+        if error.status not in UNSAID:
+            raise
+        log.warning(
+            "%s does not say whose key it is (status %d for %s): the bill is read without the name of its organisation",
+            client.base_url,
+            error.status,
+            ME,
+        )
         return None
 
 

@@ -42,6 +42,14 @@ class RefusedError(InputError):
         self.status = status
 
 
+class RefusedKeyError(ForbiddenError):
+    """The server does not take the key: 401 for the key itself, 403 for what is asked with it."""
+
+    def __init__(self, message: str, status: int) -> None:
+        super().__init__(message)
+        self.status = status
+
+
 def fewer_may_do(error: TooLargeError | RefusedError, rows: int) -> bool:
     """Whether a page of fewer rows may be given: this one was too large, or the server says no to the question."""
     return rows > 1 and (isinstance(error, TooLargeError) or error.status in (400, 413, 422))
@@ -143,7 +151,7 @@ class PoliteClient:
 
         Raises:
             UnavailableError: no whole answer came within the attempts.
-            ForbiddenError: the token or the host is refused.
+            ForbiddenError: the host is refused; a RefusedKeyError: the token is.
             RefusedError: another 4xx, a redirect, or a web page.
             TooLargeError: the answer is above `max_bytes`.
         """
@@ -214,7 +222,9 @@ class PoliteClient:
         if status in RETRIED:
             return
         if status in (401, 403):
-            raise ForbiddenError(f"{host} refuses the token with status {status}. It needs a key that may read {path}.")
+            raise RefusedKeyError(
+                f"{host} refuses the token with status {status}. It needs a key that may read {path}.", status
+            )
         if 300 <= status < 400:
             target = httpx2.URL(headers.get("location", "")).host or "another place"
             raise RefusedError(

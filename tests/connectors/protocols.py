@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from tests.connectors.fake_server import Asked
 
+ORGANIZATION = "0f3c2d1e-5b6a-4c7d-8e9f-a0b1c2d3e4f5"
 PUBLIC, SECRET = "pk-lf-0123456789", "sk-lf-9876543210"
 KEY = fake_litellm.TOKEN
 DAY = timedelta(days=1)
@@ -234,6 +235,8 @@ def _openai_cost(name: str) -> dict[str, Any]:
 def anthropic_bills(table: Table, asked: Asked) -> tuple[int, Any]:
     if asked.headers.get("x-api-key") != KEY or "anthropic-version" not in asked.headers:
         return _refused()
+    if asked.path == "/v1/organizations/me":
+        return 200, {"id": ORGANIZATION, "name": "Acme", "type": "organization"}
     results = {
         "/v1/organizations/usage_report/messages": _anthropic_usage,
         "/v1/organizations/cost_report": _anthropic_cost,
