@@ -69,6 +69,17 @@ def test_pages_that_were_pulled_before_payers_were_told_are_of_the_payer_that_th
     assert counted(books) == Decimal("15.5")
 
 
+@pytest.mark.parametrize("payers", [(None, "org-a"), ("org-a", None)])
+def test_a_day_that_comes_again_replaces_what_was_known_whether_its_payer_is_told_or_not(
+    books: Books, payers: tuple[str | None, str | None]
+) -> None:
+    books.read("a.json", costs("100", payer=payers[0]), source="one")
+    books.read("a2.json", costs("130", payer=payers[1]), source="one")
+    assert counted(books) == Decimal("1.3")
+    with books.warehouse.session() as session:
+        assert spent(session) == Decimal("1.3")
+
+
 def test_pulls_of_two_organisations_add_up_and_one_pulled_twice_does_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
