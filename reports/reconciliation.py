@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 SCHEMA: Final = "halve.reconcile/1"
 SHOWN: Final = 25
+LINES_SHOWN: Final = 3
 VALUED: Final = "usage at the price book's rates"
 PARTLY: Final = "charged, in part usage at the price book's rates"
 _BASIS_WORDS: Final = {
@@ -121,7 +122,7 @@ def _group(group: ResidualGroup, result: Reconciliation) -> dict[str, Any]:
                 "cost": line.cost,
                 "currency": line.currency,
             }
-            for line in result.evidence_of(group.items[0].key)
+            for line in result.evidence_of(group)
         ],
     }
 
@@ -205,9 +206,12 @@ def _group_lines(groups: list[Mapping[str, Any]]) -> list[str]:
         lines.append(f"{amount}  {item['day']}  {what}: {', '.join(item['classes'])}")
         lines.append(f"    {_clean(item['why'])}")
         lines.append(f"    {item['do']}")
-        if item["evidence"]:
-            first = item["evidence"][0]
-            lines.append(f"    {_clean(first['file'])}:{first['line']}  {_clean(first['line_item'] or '')}".rstrip())
+        lines += [
+            f"    {_clean(line['file'])}:{line['line']}  {_clean(line['line_item'] or '')}".rstrip()
+            for line in item["evidence"][:LINES_SHOWN]
+        ]
+        if len(item["evidence"]) > LINES_SHOWN:
+            lines.append(f"    and {len(item['evidence']) - LINES_SHOWN} more; `--json` has all of them")
     if len(named) > SHOWN:
         lines.append(f"and {len(named) - SHOWN} more; `--json` has all of them")
     return lines

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from app.analysis.bill_sides import Levels
     from app.analysis.bill_table import CellTable
+    from app.analysis.residual_groups import ResidualGroup
     from app.analysis.residuals import Kind
     from app.core.view import Period
     from app.warehouse.store import Session
@@ -137,12 +138,19 @@ class Reconciliation:
         """The reconciled share; None without a bill."""
         return share_of(self.providers)
 
-    def evidence_of(self, key: CellKey) -> tuple[BillEvidence, ...]:
-        """Lines of the bill behind a cell: of its own account and class where there are any."""
-        lines = self.evidence.get((key.at_us, key.provider, key.model), ())
-        lines = lines or (() if key.model else tuple(self._all_of(key)))
-        own = [line for line in lines if _is_of(line, key)]
-        return tuple(own or lines)[:EVIDENCE_LINES]
+    def evidence_of(self, group: ResidualGroup) -> tuple[BillEvidence, ...]:
+        """Lines of the bill behind residuals: of their own accounts and classes; else, unless the bill says nothing of
+        what was logged, the others of their model and day.
+        """
+        near: list[BillEvidence] = []
+        own: list[BillEvidence] = []
+        for key in (item.key for item in group.items):
+            lines = self.evidence.get((key.at_us, key.provider, key.model), ())
+            lines = lines or (() if key.model else tuple(self._all_of(key)))
+            near += lines
+            own += [line for line in lines if _is_of(line, key)]
+        found = own or ([] if group.kind == "not on the bill" else near[:EVIDENCE_LINES])
+        return tuple(dict.fromkeys(found))
 
     def _all_of(self, key: CellKey) -> Iterator[BillEvidence]:
         for (at_us, provider, _), lines in self.evidence.items():

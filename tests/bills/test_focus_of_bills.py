@@ -41,6 +41,9 @@ def test_usage_whose_cost_another_row_says_is_no_unknown_cost(books: Books) -> N
     assert set(counted["x_CostState"]) == {"other_row"}
     assert set(counted["BilledCost"]) == {Decimal(0)}
     assert int(counted["ConsumedQuantity"].sum()) == sum(bill.tokens.values())
+    inputs = counted.filter(pl.col("x_TokenClass") == "input")
+    assert inputs["x_Requests"].sum() == 6 * len({(day, model) for day, model, _ in bill.tokens})  # as the bill counts
+    assert found.filter(pl.col("ConsumedQuantity").is_null())["x_Requests"].null_count() > 0  # costs count none
 
 
 def test_usage_without_any_cost_stays_unknown(books: Books) -> None:

@@ -234,9 +234,10 @@ def _residual_rows(
 def _residual_row(
     context: Context, group: ResidualGroup, result: Reconciliation, names: dict[CellKey, set[str]]
 ) -> tuple[Cell, ...]:
-    lines = result.evidence_of(group.items[0].key)
+    lines = result.evidence_of(group)
     where = f"{lines[0].file}:{lines[0].line}" if lines else None
     item = lines[0].line_item if lines else None
+    more = f" and {len(lines) - 1} more" if len(lines) > 1 else ""
     logged = sorted(set().union(*(names.get(one.key, set()) for one in group.items)))
     model = group.model or "all models"
     account = f"account {group.account}" if group.account else ""
@@ -251,7 +252,7 @@ def _residual_row(
         Cell(", ".join(group.classes), classes_text(group)),
         cells.count(group.quantity),
         Cell(why(group, result), why(group, result)),
-        Cell(where, "none" if where is None else where.rpartition("/")[2], note=item or ""),
+        Cell(where, "none" if where is None else where.rpartition("/")[2], note=f"{item or ''}{more}".strip()),
     )
 
 

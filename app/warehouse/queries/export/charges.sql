@@ -3,8 +3,9 @@
 -- another amount at list. Columns: from_us (of the charge), provider, account, model_id, region, class, price_row,
 -- price_book, cost_state (other_row: usage on a bill of which another row says the cost; it costs 0 here), source,
 -- billing, service_tier, is_batch, operation, feature, team, environment, confidence (of the price row: confirmed,
--- estimated; billed for days that only a bill knows; NULL where no row is at hand), requests, tokens, rate, list_rate (USD a token), cost_usd, list_usd, billed_usd (0 where the source is known not to be billed by
--- the request, NULL where nobody said). Unknown is NULL.
+-- estimated; billed for days that only a bill knows; NULL where no row is at hand), requests (NULL where a bill counts
+-- none), tokens, rate, list_rate (USD a token), cost_usd, list_usd, billed_usd (0 where the source is
+-- known not to be billed by the request, NULL where nobody said). Unknown is NULL.
 WITH billing_of AS (
     SELECT source AS billed_source, max(billing) AS billing FROM sources GROUP BY source
 ),
@@ -23,13 +24,23 @@ charged AS (
     SELECT
         CASE WHEN $hourly THEN r.at_us - r.at_us % 3600000000 ELSE $from_us END AS from_us,
         r.provider, r.account, coalesce(r.model_id, r.model) AS model_id, r.region, j.class, r.price_row, r.price_book,
-        CASE WHEN r.assigned_by = 'bill' AND r.cost_state = 'priced' AND j.cost_pusd IS NULL THEN 'other_row' ELSE r.cost_state END AS cost_state, r.source, CASE WHEN coalesce(r.service_tier, '') IN ('provisioned', 'reserved', 'scale') THEN 'provisioned'
-            ELSE coalesce(b.billing, 'unknown') END AS billing,
+        CASE
+            WHEN r.assigned_by = 'bill' AND r.cost_state = 'priced' AND j.cost_pusd IS NULL THEN 'other_row'
+            ELSE r.cost_state
+        END AS cost_state,
+        r.source,
+        CASE
+            WHEN coalesce(r.service_tier, '') IN ('provisioned', 'reserved', 'scale') THEN 'provisioned'
+            ELSE coalesce(b.billing, 'unknown')
+        END AS billing,
         r.service_tier, r.is_batch, r.operation,
         r.feature, r.team, r.environment,
         CASE WHEN r.assigned_by = 'bill' THEN 'billed' ELSE p.status END AS confidence,
-        j.tokens, j.rate,
-        CASE WHEN r.assigned_by = 'bill' AND r.cost_state = 'priced' AND j.cost_pusd IS NULL THEN 0 ELSE j.cost_pusd END AS cost_pusd,
+        r.calls, j.tokens, j.rate,
+        CASE
+            WHEN r.assigned_by = 'bill' AND r.cost_state = 'priced' AND j.cost_pusd IS NULL THEN 0
+            ELSE j.cost_pusd
+        END AS cost_pusd,
         CASE WHEN r.cost_list_pusd <> r.cost_pusd THEN j.listed_rate ELSE j.rate END AS list_rate,
         CASE
             WHEN r.assigned_by = 'bill' AND r.cost_state = 'priced' AND j.cost_pusd IS NULL THEN 0
@@ -46,7 +57,7 @@ summed AS (
     SELECT
         from_us, provider, account, model_id, region, class, price_row, price_book, cost_state, source, billing, service_tier,
         is_batch, operation, feature, team, environment, confidence, rate, list_rate,
-        count(*) AS requests,
+        cast(sum(cast(calls AS DECIMAL(38, 0))) AS BIGINT) AS requests,
         cast(sum(cast(tokens AS DECIMAL(38, 0))) AS BIGINT) AS tokens,
         cast(sum(cast(cost_pusd AS DECIMAL(38, 0))) AS DECIMAL(25, 0)) AS cost_pusd,
         cast(sum(cast(list_pusd AS DECIMAL(38, 0))) AS DECIMAL(25, 0)) AS list_pusd

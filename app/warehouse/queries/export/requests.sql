@@ -1,5 +1,6 @@
 -- The temporary table {into}: the requests that start in [from_us, to_us) (0 with those that have no time) with the
--- newest attribution. Columns: at_us, those of requests, feature, team, environment, assigned_by, template.
+-- newest attribution. Columns: at_us, those of requests, feature, team, environment, assigned_by, template, calls (how
+-- many calls a row stands for).
 CREATE OR REPLACE TEMP TABLE {into} AS
 SELECT
     r.*,
@@ -7,7 +8,8 @@ SELECT
     coalesce(a.team, 'unassigned') AS team,
     coalesce(a.environment, 'unassigned') AS environment,
     coalesce(a.rule, 'none') AS assigned_by,
-    a.template
+    a.template,
+    cast(1 AS BIGINT) AS calls
 FROM (
     SELECT start_us AS at_us, * FROM counted_requests WHERE start_us IS NOT NULL
     UNION ALL
