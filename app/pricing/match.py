@@ -130,7 +130,7 @@ class Matcher:
                 found = self._aliased(where, alias)
                 if found is not None:
                     return found
-            found = self._unique(form) if where is None else self._at(where, form)
+            found = self._claimed(form) if where is None else self._at(where, form)
             if found is not None:
                 place = _place(name) if found.provider == "aws" else None
                 return found if place is None else replace(found, ctx=(("region", place), *found.ctx))
@@ -207,6 +207,12 @@ class Matcher:
             if model is not None:
                 return Match(provider, fallback, model, own=False, rule="list price of " + fallback)
         return None
+
+    def _claimed(self, name: str) -> Match | None:
+        """A name without a provider, read as the provider that claims it reads it: its own aliases hold."""
+        found = self._unique(name)
+        alias = None if found is None else self._aliases.get((found.provider, name))
+        return found if found is None or alias is None else self._aliased(found.provider, alias) or found
 
     def _unique(self, name: str) -> Match | None:
         """A name without a provider: priced as `unassigned`, else where one provider alone claims and prices it."""
