@@ -146,6 +146,7 @@ def write_shards(
     exclude: Sequence[str] = (),
     format_name: str | None = None,
     column_map: ColumnMap | None = None,
+    billing: str | None = None,
     text: Text = "shared",
     workers: int | None = None,
     growing: bool = False,
@@ -156,7 +157,7 @@ def write_shards(
         InputError, UsageError: a path, format or map is wrong. UnavailableError: the inbox cannot be written.
     """
     found = find(paths, exclude)
-    choice = Choice(source, format_name, column_map)
+    choice = Choice(source, format_name, column_map, billing)
     return len(_written(found, data_dir, choice, text, workers=workers, growing=growing))
 
 

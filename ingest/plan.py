@@ -70,11 +70,12 @@ class NoLedger:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What the caller fixed: the source's name and the format; None is found out for each file."""
+    """What the caller fixed: the source's name, the format, how it is billed; None is found out for each file."""
 
     source: str | None = None
     format_name: str | None = None
     column_map: ColumnMap | None = None
+    billing: str | None = None
 
 
 @dataclass(slots=True)
@@ -138,6 +139,7 @@ class Plan:
         chunk = Chunk(
             source="",
             format=UNKNOWN,
+            billing=self.choice.billing or "",
             file=found.given,
             path=str(found.path),
             compression=shape.compression,

@@ -30,6 +30,7 @@ class Chunk(msgspec.Struct, frozen=True):
     head_hash: int
     file_bytes: int
     file_mtime_ns: int
+    billing: str = ""  # what the caller knows of how the source is billed; else its format says it
 
 
 class Record(msgspec.Struct, gc=False):

@@ -172,7 +172,8 @@ class Worker:
         return form.parser() if self.column_map is not None else parser_of(form)
 
     def _billing(self, chunk: Chunk) -> str:
-        return "unknown" if chunk.format == UNKNOWN else self._format(chunk).billing
+        known = "unknown" if chunk.format == UNKNOWN else self._format(chunk).billing
+        return chunk.billing or known
 
 
 def why_unknown(chunk: Chunk) -> str:

@@ -20,12 +20,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where result lines come from: the job and part, the ingest format that reads them, and the source's name."""
+    """Where result lines come from: the job and part, the ingest format that reads them, the source and its billing."""
 
     job: str
     part: int
     format: str
     source: str
+    billing: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -150,6 +150,7 @@ class Provider:
         marks: whether its batches carry our fingerprint; else they are known by time and size, proved by their ids.
         default_key: the reference of the key where none is named; None where it needs no key.
         default_host: the host that it calls by itself.
+        billing: how what it answers is billed, as for any source.
     """
 
     name: str
@@ -163,6 +164,7 @@ class Provider:
     default_key: str | None
     default_host: str | None
     connect: Callable[[Account], AbstractContextManager[Connection]]
+    billing: str = "api"
 
 
 def byte_lines(chunks: Iterator[bytes]) -> Iterator[bytes]:

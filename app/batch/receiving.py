@@ -103,7 +103,8 @@ def may_retry(job: Job, attempts: int, now_us: int) -> bool:
 
 def origin_of(provider: Provider, job: Job, part: Part) -> Origin:
     """Where the lines of a part come from."""
-    return Origin(job.id, part.number, provider.dialect.results_format, SOURCE.format(provider=provider.name))
+    source = SOURCE.format(provider=provider.name)
+    return Origin(job.id, part.number, provider.dialect.results_format, source, provider.billing)
 
 
 def _logged(job: Job, part: Part) -> dict[str, Any]:

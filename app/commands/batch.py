@@ -19,7 +19,7 @@ def batch() -> None:
 
 @batch.command("submit")
 @click.argument("file", type=click.Path(dir_okay=False), metavar="FILE")
-@click.option("--provider", required=True, metavar="NAME", help="openai (and compatible), anthropic, or demo.")
+@click.option("--provider", required=True, metavar="NAME", help="openai (and compatible), anthropic, demo (made-up).")
 @click.option("--at", metavar="TIME", help="When it starts: 02:00 (the next one) or 2026-12-01T02:00; else at once.")
 @click.option("--needed-by", metavar="TIME", help="When the results must be there; refused where that cannot be met.")
 @click.option("--zone", metavar="ZONE", help="Named time zone of these times.")

@@ -87,7 +87,13 @@ def into_inbox(lines: Iterable[bytes], origin: batch.Origin, settings: Settings)
     if path.stat().st_size:
         # In this process: two workers of their own would hold more memory than the service itself.
         write_shards(
-            [path], settings.data_dir, source=origin.source, format_name=origin.format, text=settings.text, workers=0
+            [path],
+            settings.data_dir,
+            source=origin.source,
+            format_name=origin.format,
+            billing=origin.billing,
+            text=settings.text,
+            workers=0,
         )
     path.unlink()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import duckdb
 import pytest
 from click.testing import CliRunner
 from world import chats
@@ -41,6 +42,15 @@ def test_a_file_becomes_results_in_its_own_order(halve, file, tmp_path, monkeypa
     assert halve("results", job["id"]) == out.read_text()
     assert "settled, completed" in halve("list")
     assert "3 succeeded" in halve("show", job["id"])
+
+
+def test_made_up_answers_are_never_counted_as_paid(halve, file, tmp_path, monkeypatch):
+    monkeypatch.setattr("app.batch.providers.demo.WORKS_US", 0)
+    job = json.loads(halve("submit", file, "--provider", "demo", "--json"))
+    halve("results", job["id"], "--wait", "--output", str(tmp_path / "out.jsonl"))
+    with duckdb.connect(str(tmp_path / "data" / "warehouse.duckdb"), read_only=True) as store:
+        assert store.execute("SELECT source, billing FROM sources").fetchall() == [("batch-demo", "free")]
+        assert store.execute("SELECT count(*), count(cost_pusd) FROM requests").fetchall() == [(3, 3)]
 
 
 def test_a_real_sdk_is_behind_the_command(halve, file, openai, monkeypatch):

@@ -173,4 +173,5 @@ PROVIDER: Final = Provider(
     default_key=None,
     default_host=None,
     connect=connect,
+    billing="free",  # nobody is paid for made answers
 )
