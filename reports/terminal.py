@@ -241,8 +241,8 @@ def _worth(console: Console, plan: Mapping[str, Any], *, wide: bool) -> None:
         _say(console, f"All together {money(joint['p50'])}{spread}{of} in this window; no dollar counted twice.")
     if Decimal(plan["potential_usd"]) > 0:
         _say(console, f"Beside it {money(plan['potential_usd'])} of potential that lacks evidence (grade D).")
-    if plan.get("per_30_days"):
-        _say(console, f"x {Decimal(plan['per_30_days']):.2f} for 30 days.")
+    if plan.get("per_30_days") and Decimal(plan["per_30_days"]) != 1:
+        _say(console, f"30 days hold {Decimal(plan['per_30_days']):.2f} times as much as this window.")
     console.print(_findings(levers[:_MOST_FINDINGS], wide=wide))
     if len(levers) > _MOST_FINDINGS:
         console.print(_plain(f"  and {len(levers) - _MOST_FINDINGS} more in --json"))

@@ -21,6 +21,7 @@ from app.web.table import Cell, Column, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from zoneinfo import ZoneInfo
 
     from app.analysis.coverage import UnpricedModel
     from app.pricing.book import PriceBook
@@ -90,7 +91,7 @@ def build(context: Context) -> Content:
     tables.append(_disagreement_table(desk.disagreements(named), any_named=bool(named)))
     if book.fees:
         tables.append(fee_table(context, book.fees))
-    return Content("Prices", model=Model(asked, _facts(desk), _entries(helped)), tables=tuple(tables))
+    return Content("Prices", model=Model(asked, _facts(desk, context.zone), _entries(helped)), tables=tuple(tables))
 
 
 def _seen(context: Context, everything: views.View) -> list[tuple[str | None, str]]:
@@ -104,7 +105,7 @@ def _now(book: PriceBook, seen: Iterable[tuple[str | None, str]], now_us: int) -
     return list({line.price_row: line for line in lines}.values())
 
 
-def _facts(desk: PriceDesk) -> tuple[Fact, ...]:
+def _facts(desk: PriceDesk, zone: ZoneInfo) -> tuple[Fact, ...]:
     book, since_us, problem = desk.at_work()
     tables = desk.tables()
     confirmed = book.sources.overlay.confirmed_to_us
@@ -113,11 +114,15 @@ def _facts(desk: PriceDesk) -> tuple[Fact, ...]:
         Fact(
             "Price book",
             book.version,
-            f"prices what came since {_minute(since_us)}; `halve prices reprice` is for what came before",
+            f"at work since {show.moment(since_us, zone)}; `halve prices reprice` is for what came before",
         ),
         *([Fact("Not in use", "changed price files", problem)] if problem else []),
         Fact("List prices", book.list_source, f"{len(book.sources.price_list.models):,} models"),
-        Fact("Announced prices wait after", "never" if confirmed == FOREVER_US else _day(confirmed - DAY_US)),
+        Fact(
+            "Announced prices",
+            "all are at work" if confirmed == FOREVER_US else f"confirmed to {_day(confirmed - DAY_US)}",
+            "" if confirmed == FOREVER_US else "later ones wait until they are confirmed",
+        ),
         Fact("Imported tables", taken or "none", "" if taken else "`halve prices import FILE`"),
         Fact(
             "Your own terms",
@@ -318,10 +323,6 @@ def _date(text: str | None, otherwise: str) -> str:
     if text is None:
         return otherwise
     return text[:10] if text.endswith("T00:00:00Z") else f"{text[:10]} {text[11:16]}"
-
-
-def _minute(at_us: int) -> str:
-    return datetime.fromtimestamp(at_us // 1_000_000, UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
 def _day(at_us: int) -> str:
