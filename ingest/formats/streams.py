@@ -237,7 +237,8 @@ def _opened(record: Any, event: dict[str, Any], outer: dict[str, Any]) -> Any:
 def is_unnamed(gathered: Any) -> bool:
     """Whether a gathered record is an answer of which no event carries an id."""
     events = gathered.get("response") if type(gathered) is dict else gathered
-    first = events[0] if type(events) is list and events else {}
+    first = events[0] if type(events) is list and events else events  # one that came whole is no list
+    first = first if type(first) is dict else {}
     return kind_of(first) in ("converse", "gemini") and not _response_id(first)
 
 

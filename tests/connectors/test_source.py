@@ -21,13 +21,16 @@ if TYPE_CHECKING:
 
     from app.main.runtime import Runtime
 
-NOW = datetime.now(UTC)
+
+def ago(**back: float) -> datetime:
+    """A moment before now: of the test, not of its collection, which may be long ago."""
+    return datetime.now(UTC) - timedelta(**back)
 
 
 @pytest.fixture
 def fake() -> Fake:
     """Two days of calls, the last one a minute old."""
-    return Fake([row(n, NOW - timedelta(minutes=1 + 24 * n)) for n in range(120)])
+    return Fake([row(n, ago(minutes=1 + 24 * n)) for n in range(120)])
 
 
 @pytest.fixture
@@ -60,7 +63,7 @@ def test_a_due_source_is_pulled_into_the_warehouse_and_again_only_adds_what_is_n
         work = Background(runtime, configured)
         work.run_due_sources()
         assert _stored(runtime) == _ids(fake)
-        fake.rows.append(row(900, NOW - timedelta(minutes=15)))
+        fake.rows.append(row(900, ago(minutes=15)))
         work.run_due_sources()
         assert _stored(runtime) == _ids(fake)
         assert sources.cursor(runtime.control, "gateway").state == "ok"
@@ -90,8 +93,7 @@ def test_a_source_whose_host_is_not_allowed_is_not_called(fake: Fake, configured
 def test_a_pull_in_mode_none_keeps_no_text_and_no_spool(fake: Fake, configured: Settings) -> None:
     spoken = "the patient Amaryllis Quill"
     fake.rows[:] = [
-        row(n, NOW - timedelta(minutes=n + 1), messages=[{"role": "user", "content": f"{spoken} {n}"}])
-        for n in range(3)
+        row(n, ago(minutes=n + 1), messages=[{"role": "user", "content": f"{spoken} {n}"}]) for n in range(3)
     ]
     for mode, kept in (("none", 0), ("all", 6)):
         settings = replace(configured, text=mode, data_dir=configured.data_dir)  # type: ignore[arg-type]
@@ -102,6 +104,6 @@ def test_a_pull_in_mode_none_keeps_no_text_and_no_spool(fake: Fake, configured: 
         assert len([text for (text,) in texts if spoken in text]) == kept
         assert not list(configured.data_dir.glob("pulled/*"))
         fake.rows.extend(  # the rows of the last minutes are read again
-            row(100 + n, NOW - timedelta(seconds=30), messages=[{"role": "user", "content": f"{spoken} {100 + n}"}])
+            row(100 + n, ago(seconds=30), messages=[{"role": "user", "content": f"{spoken} {100 + n}"}])
             for n in range(3)
         )
