@@ -166,6 +166,7 @@ class Background:
         elif self._sums.due():
             self._sums.run(self._sum_up)
             self._first_plan()
+        self.runtime.warehouse.let_go()
         return summary
 
     def _sum_up(self) -> None:

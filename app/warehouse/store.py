@@ -6,6 +6,7 @@ file access are bounded before the configuration is locked: no query can read a 
 
 from __future__ import annotations
 
+import logging
 import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -20,11 +21,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
+log = logging.getLogger(__name__)
+
 Answer = TypeVar("Answer")
 
 STORAGE_VERSION = "v1.5.0"
 MAX_SPILL = "50GB"
 CHECKPOINT_AT = "64MB"
+KEPT_PAGES_BYTES = 192 * 1024 * 1024
 
 
 class Session:
@@ -187,6 +191,25 @@ class Warehouse:
         with self.write_lock, self.session() as session:
             session.execute("migrate.checkpoint")
 
+    def let_go(self) -> None:
+        """Give back what the engine keeps in memory of pages that nobody reads now, beyond KEPT_PAGES_BYTES.
+
+        It keeps every page that it read or wrote until its limit is reached, so that a store that only grows would take
+        all of it. A query that holds more right now keeps what it has.
+        """
+        cursor = self._connection.cursor()
+        try:
+            ((used,),) = cursor.execute("SELECT sum(memory_usage_bytes) FROM duckdb_memory()").fetchall()
+            if used is None or used <= KEPT_PAGES_BYTES:
+                return
+            try:
+                cursor.execute(f"SET memory_limit = '{KEPT_PAGES_BYTES}B'")
+            except duckdb.OutOfMemoryException:
+                log.debug("queries hold more than %d bytes now", KEPT_PAGES_BYTES)
+            cursor.execute(f"SET memory_limit = {_quoted(self.memory_limit)}")
+        finally:
+            cursor.close()
+
     def close(self) -> None:
         """Close the store; a reader that still runs is ended."""
         self._connection.close()
@@ -259,6 +282,7 @@ def _attach_and_lock(connection: duckdb.DuckDBPyConnection, texts: str, director
         connection.execute(f"SET max_temp_directory_size = {_quoted(MAX_SPILL)}")
         connection.execute(f"SET allowed_directories = [{_quoted(home + '/')}]")
     connection.execute("SET enable_external_access = false")
+    connection.execute("SET allowed_configs = ['memory_limit']")  # lowered for a moment by `let_go`
     connection.execute("SET lock_configuration = true")
 
 
