@@ -21,7 +21,6 @@ DAY_US: Final = 86_400_000_000
 KEY: Final = ("at_us", "provider", "account", "model", "usage_class")
 """The columns of a `CellKey`."""
 _PLACE: Final = ["provider", "who", "at_us"]
-_USUAL_TIERS: Final = ("default", "standard", "auto")
 
 
 @dataclass(frozen=True, slots=True)

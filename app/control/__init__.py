@@ -1,4 +1,4 @@
-"""The store of decisions: access, sources and cursors, findings and their life, preferences. SQLite or PostgreSQL."""
+"""The store of decisions: access, sources, findings and their life, budgets, batch jobs. SQLite or PostgreSQL."""
 
 from app.control.database import migrate, open_control
 

@@ -88,14 +88,6 @@ cursors = Table(
     CheckConstraint("state IN ('never', 'running', 'ok', 'failed')", name="state"),
 )
 
-preferences = Table(
-    "preferences",
-    metadata,
-    Column("name", String(200), primary_key=True),
-    Column("value", Text, nullable=False),  # JSON
-    Column("changed_us", BigInteger, nullable=False),
-)
-
 outbox = Table(
     "outbox",
     metadata,

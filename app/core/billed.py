@@ -40,10 +40,6 @@ BILLED_CLASSES: Final = (
 FLAT_SCOPE: Final = "item "
 """How the scope of a line begins that stands for itself: its export may part a day."""
 
-INPUT_SIDE: Final = frozenset(
-    name for name in BILLED_CLASSES if name.startswith(("input", "cache")) and name != "input_audio"
-)
-
 WHOLE_SCOPE: Final = "/"
 """How the scope of a line ends that a payer is charged for all accounts together."""
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from app.pricing import context as ctx_of
 from app.pricing.difference import compare
-from app.pricing.rates import FEES, FOREVER_US
+from app.pricing.rates import FOREVER_US
 from app.pricing.rule_text import usd
 from app.pricing.tables import genai
 from app.pricing.tables.table import PriceTable, TableRow
@@ -49,10 +49,6 @@ class Disagreement:
     other_usd: str
     as_of_us: int
     ratio: float
-
-    @property
-    def is_fee(self) -> bool:
-        return self.name in FEES
 
 
 @dataclass(frozen=True, slots=True)

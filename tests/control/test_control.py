@@ -8,7 +8,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
-from app.control import access, findings, migrate, open_control, preferences, sources
+from app.control import access, findings, migrate, open_control, sources
 from app.control.database import alembic_config
 from app.control.tables import metadata
 from app.core.errors import InputError, NotFoundError, UnavailableError, UsageError
@@ -163,10 +163,3 @@ def test_removing_a_source_removes_its_cursor(control):
     sources.remove(control, "proxy")
     with pytest.raises(NotFoundError):
         sources.cursor(control, "proxy")
-
-
-def test_preferences_hold_any_json_value(control):
-    assert preferences.get(control, "slo", 5) == 5
-    preferences.put(control, "slo", {"chat": 800}, 1)
-    preferences.put(control, "slo", {"chat": 900}, 2)
-    assert preferences.get(control, "slo") == {"chat": 900}
