@@ -28,6 +28,11 @@ def read_usage(usage: dict[str, Any], event: UsageEvent, warnings: list[str]) ->
     if type(tier) is str and tier:
         event.service_tier = tier
         event.is_batch = event.is_batch or tier == "batch"
+    read_context(usage, event)
+
+
+def read_context(usage: dict[str, Any], event: UsageEvent) -> None:
+    """What beside the tokens decides the price: where an answer was made, and at which speed."""
     context = {key: given for key in ("inference_geo", "speed") if type(given := usage.get(key)) is str and given}
     if context.get("inference_geo") == "not_available":
         del context["inference_geo"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from ingest.formats import anthropic_messages, openai_chat, openai_responses
+from ingest.formats.anthropic_usage import read_context
 from ingest.formats.dressing import UNBILLED_STATUSES
 from ingest.formats.fields import count, decoded_text, integer, table, text
 from ingest.formats.grounding import searches_sold
@@ -73,6 +74,35 @@ def read_searches(usage: dict[str, Any], event: UsageEvent, warnings: list[str])
     searches = count(asked, "web_search", warnings)
     if searches:
         event.units = {**(event.units or {}), "web_search": searches_sold(event.model, searches)}
+
+
+def usage_object(row: dict[str, Any], *holders: Any) -> dict[str, Any]:
+    """The full usage that a holder keeps, else the row itself, whose counters are the same without their details."""
+    for holder in holders:
+        kept = table(holder).get("usage_object")
+        if type(kept) is dict and ("prompt_tokens" in kept or "input_tokens" in kept):
+            return kept
+    return row
+
+
+def read_served(usage: dict[str, Any], basis: dict[str, Any], response: dict[str, Any], event: UsageEvent) -> None:
+    """Tier, place and speed that served a call, which decide its price as much as its tokens do.
+
+    Args:
+        usage: the full usage; of Anthropic it says the tier, the geography and the speed.
+        basis: `cost_breakdown`, whose `service_tier`, `data_residency` and `vertex_location` are what LiteLLM's own
+            price stands on: of the tier asked for and the one that served, the latter (`CostBreakdown`, 1.110).
+        response: the answer, where it is kept.
+        event: receives them; its `service_tier` may hold the tier that was asked for.
+    """
+    tiers = (response.get("service_tier"), usage.get("service_tier"), basis.get("service_tier"))
+    served = next((tier for given in tiers if (tier := text(given)) is not None), None)
+    if served is not None or "service_tier" in basis:
+        event.service_tier = served
+    event.is_batch = event.is_batch or event.service_tier == "batch"
+    event.region = text(basis.get("vertex_location")) or event.region
+    read_context({"inference_geo": basis.get("data_residency")}, event)
+    read_context(usage, event)
 
 
 def listed(value: Any) -> Any:

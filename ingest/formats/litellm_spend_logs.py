@@ -14,7 +14,17 @@ from ingest.formats import providers
 from ingest.formats.dressing import read_tags
 from ingest.formats.fields import integer, table, text, usd_text
 from ingest.formats.format import Format
-from ingest.formats.litellm_calls import body, listed, model_name, operation, read_bodies, read_failure, read_searches
+from ingest.formats.litellm_calls import (
+    body,
+    listed,
+    model_name,
+    operation,
+    read_bodies,
+    read_failure,
+    read_searches,
+    read_served,
+    usage_object,
+)
 from ingest.formats.openai_usage import read_usage
 from ingest.formats.times import utc_instant
 
@@ -74,14 +84,13 @@ def _event(row: dict[str, Any]) -> UsageEvent:
 
 
 def _read_usage(row: dict[str, Any], metadata: dict[str, Any], event: UsageEvent, warnings: list[str]) -> None:
-    usage = metadata.get("usage_object")
-    if type(usage) is not dict or ("prompt_tokens" not in usage and "input_tokens" not in usage):
-        usage = row
+    usage = usage_object(row, metadata)
     failed = row.get("status") == "failure"
     if failed and not usage.get("prompt_tokens") and not usage.get("completion_tokens"):
         return
     read_usage(usage, event, warnings, providers.write_class(event.model, event.provider))
     read_searches(usage, event, warnings)
+    read_served(usage, table(metadata.get("cost_breakdown")), body(row.get("response")), event)
 
 
 def _read_times(row: dict[str, Any], event: UsageEvent, warnings: list[str]) -> None:

@@ -14,7 +14,17 @@ from ingest.formats import providers
 from ingest.formats.dressing import read_tags
 from ingest.formats.fields import table, text, usd_text
 from ingest.formats.format import Format
-from ingest.formats.litellm_calls import body, listed, model_name, operation, read_bodies, read_failure, read_searches
+from ingest.formats.litellm_calls import (
+    body,
+    listed,
+    model_name,
+    operation,
+    read_bodies,
+    read_failure,
+    read_searches,
+    read_served,
+    usage_object,
+)
 from ingest.formats.openai_usage import read_usage
 from ingest.formats.times import instant
 
@@ -103,16 +113,12 @@ def _event(payload: dict[str, Any]) -> UsageEvent:
 
 
 def _read_usage(payload: dict[str, Any], metadata: dict[str, Any], event: UsageEvent, warnings: list[str]) -> None:
-    usage: dict[str, Any] = payload
-    for holder in (metadata, table(payload.get("hidden_params"))):
-        kept = holder.get("usage_object")
-        if type(kept) is dict and ("prompt_tokens" in kept or "input_tokens" in kept):
-            usage = kept
-            break
+    usage = usage_object(payload, metadata, payload.get("hidden_params"))
     if payload.get("status") == "failure" and not usage.get("prompt_tokens") and not usage.get("completion_tokens"):
         return
     read_usage(usage, event, warnings, providers.write_class(event.model, event.provider))
     read_searches(usage, event, warnings)
+    read_served(usage, table(payload.get("cost_breakdown")), body(payload.get("response")), event)
 
 
 def _read_outcome(payload: dict[str, Any], metadata: dict[str, Any], event: UsageEvent, warnings: list[str]) -> None:
@@ -121,9 +127,6 @@ def _read_outcome(payload: dict[str, Any], metadata: dict[str, Any], event: Usag
     else:
         event.provider_response_id = event.source_record
     event.cost_reported_usd = usd_text(payload.get("response_cost"), "response_cost", warnings)
-    split = table(payload.get("cost_breakdown"))
-    event.service_tier = text(split.get("service_tier")) or event.service_tier
-    event.region = text(split.get("vertex_location"))
     if payload.get("stream") is True:
         event.stream = True
     if payload.get("status") == "failure":
