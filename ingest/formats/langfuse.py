@@ -17,6 +17,7 @@ from ingest.formats.dressing import read_tags
 from ingest.formats.fields import compact, decoded_text, integer, number, table, text, usd_text
 from ingest.formats.format import Format
 from ingest.formats.langfuse_usage import read_usage
+from ingest.formats.otlp_vocabulary import meanings, vocabulary
 from ingest.formats.prompts import message_parts, tool_parts
 from ingest.formats.times import utc_instant
 
@@ -226,6 +227,7 @@ def _event(row: dict[str, Any], trace: dict[str, Any]) -> UsageEvent:
         read_usage(usage, event, warnings)
         event.cost_reported_usd = _cost(row, warnings)
     _read_parameters(_get(row, "modelParameters", "model_parameters"), event)
+    _read_served(metadata, event)
     _read_content(row, event)
     event.tags = _tags(row, trace, metadata)
     event.warnings = warnings or None
@@ -300,6 +302,15 @@ def _read_parameters(value: Any, event: UsageEvent) -> None:
     event.top_p = number(parameters.get("top_p", parameters.get("topP")))
     limit = parameters.get("max_tokens", parameters.get("maxTokens", parameters.get("max_completion_tokens")))
     event.max_tokens = integer(limit)
+    event.service_tier = event.service_tier or text(parameters.get("service_tier", parameters.get("serviceTier")))
+
+
+def _read_served(metadata: dict[str, Any], event: UsageEvent) -> None:
+    """The tier that served and the region, where the observation came as a span and its attributes are kept."""
+    said = meanings(table(metadata.get("attributes")), vocabulary().names)
+    event.service_tier = text(said.get("tier")) or event.service_tier or text(said.get("tier_asked"))
+    event.is_batch = event.is_batch or event.service_tier == "batch"
+    event.region = text(said.get("region"))
 
 
 def _read_content(row: dict[str, Any], event: UsageEvent) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ingest.formats import anthropic_usage, openai_usage, providers
 from ingest.formats.fields import count
+from ingest.formats.grounding import searches_sold
 
 if TYPE_CHECKING:
     from app.core.usage import UsageEvent
@@ -39,12 +40,19 @@ _CLASSES: Final = {
 }
 # details that are priced as plain output
 _PLAIN_OUTPUT: Final = ("output_accepted_prediction_tokens", "output_rejected_prediction_tokens")
+# searches of Google's tool, which carry a fee: the names that Langfuse's own price list knows them by (2026-08)
+_SEARCHES: Final = ("web_search_queries", "webSearchQueries", "grounding_queries", "groundingQueries")
 _GEMINI: Final = ("prompt_token_count", "promptTokenCount")
 
 
 def read_usage(usage: dict[str, Any], event: UsageEvent, warnings: list[str]) -> None:
-    """Fill the token classes of `event`; an empty map leaves them unknown."""
+    """Fill the token classes and searches of `event`; an empty map leaves them unknown."""
     write_class = providers.write_class(event.model, event.provider)
+    searches = [count(usage[name], name, warnings) or 0 for name in _SEARCHES if name in usage]
+    if searches:
+        usage = {name: value for name, value in usage.items() if name not in _SEARCHES}
+        if max(searches):  # one number under several names
+            event.units = {"web_search": searches_sold(event.model, max(searches))}
     if "prompt_tokens" in usage or "completion_tokens" in usage:
         openai_usage.read_usage(usage, event, warnings, write_class)
     elif any(key in usage for key in _GEMINI):

@@ -10,8 +10,10 @@ import msgspec
 from app.core.usage import UsageEvent
 from ingest.formats import langfuse_usage, providers
 from ingest.formats.addresses import read_address, region_of
+from ingest.formats.anthropic_usage import read_context
 from ingest.formats.dressing import MAX_TAG, read_tags, set_http_error
-from ingest.formats.fields import canonical, compact, decoded_text, integer, number, table, text, usd_text
+from ingest.formats.fields import canonical, compact, count, decoded_text, integer, number, table, text, usd_text
+from ingest.formats.grounding import searches_sold
 from ingest.formats.otlp_content import read_content
 from ingest.formats.otlp_packed import NOTHING, Packed, unpack
 from ingest.formats.otlp_spans import Span, attributes
@@ -116,6 +118,9 @@ def event_of(reading: Reading, parent: str | None) -> UsageEvent:
         event.provider_response_id = text(said.get("response_id"))
     if reading.usage:
         read_counters(reading, event, warnings)
+        searches = count(said.get("searches"), "web_search", warnings)
+        if searches:
+            event.units = {"web_search": searches_sold(event.model, searches)}
     event.cost_reported_usd = usd_text(said.get("cost_usd"), "cost_usd", warnings)
     _read_times(span, said, event, warnings)
     _read_outcome(span, said, event)
@@ -256,9 +261,9 @@ def _read_served(said: dict[str, Any], event: UsageEvent) -> None:
         tier = asked if asked not in (None, "auto") else None
     event.service_tier = tier
     event.region = text(said.get("region")) or _region(said.get("host"))
+    event.is_batch = tier == "batch"
     speed = text(said.get("speed"))
-    if speed is not None and speed != "normal":
-        event.price_context = {**(event.price_context or {}), "speed": speed}
+    read_context({"speed": None if speed == "normal" else speed, "inference_geo": said.get("geo")}, event)
 
 
 def _region(host: Any) -> str | None:

@@ -104,6 +104,7 @@ def _read_litellm(said: Said) -> None:
             "reasoning": answer.get("reasoning_tokens"),
             "input_audio": prompt.get("audio_tokens"),
             "output_audio": answer.get("audio_tokens"),
+            **_served(usage),
         },
     )
     hidden = table(said.get("hidden_params"))
@@ -112,6 +113,16 @@ def _read_litellm(said: Said) -> None:
     if type(model) is str and model:
         provider = said.get("provider")
         said["model"] = model_name(model, provider if type(provider) is str else None)
+
+
+def _served(usage: Mapping[str, Any]) -> Said:
+    """What Anthropic's usage says beside its counters, which LiteLLM and the AI SDK hand on: it decides the price."""
+    return {
+        "tier": usage.get("service_tier"),
+        "speed": usage.get("speed"),
+        "geo": usage.get("inference_geo"),
+        "searches": table(usage.get("server_tool_use")).get("web_search_requests"),
+    }
 
 
 def _object(value: Any) -> dict[str, Any]:
@@ -159,7 +170,7 @@ def _read_ai_sdk(attributes: Mapping[str, Any], said: Said, *, above: bool) -> P
             said["cache_write"] = usage.get("cache_creation_input_tokens")
             said["cache_write_1h"] = written.get("ephemeral_1h_input_tokens")
             said.pop("total", None)
-            _add(said, {"output": usage.get("output_tokens")})
+            _add(said, {"output": usage.get("output_tokens"), **_served(usage)})
             return Packed(beside=True)
         bedrock = table(table(served.get("bedrock")).get("usage"))
         _add(

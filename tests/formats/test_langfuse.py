@@ -195,3 +195,27 @@ def test_the_samples_of_the_api_and_of_exports_are_the_same_call(one, sample, na
     event = one(*sample(name))
     assert classes(event) == (560, 2560, 92, 320)
     assert (event.tok_total_reported, event.cost_reported_usd) == (3532, "0.011504")
+
+
+@pytest.mark.parametrize(
+    ("asked", "attributes", "served"),
+    [
+        (None, None, None),
+        ("flex", None, "flex"),
+        ("priority", {"openai.response.service_tier": "default"}, "default"),
+        (None, {"gen_ai.openai.response.service_tier": "flex"}, "flex"),
+        (None, {"openai.request.service_tier": "priority"}, "priority"),
+    ],
+)
+def test_the_tier_is_the_one_that_served_else_the_one_asked_for(one, asked, attributes, served):
+    row = generation(modelParameters={"service_tier": asked}, metadata={"attributes": attributes})
+    assert one(row).service_tier == served
+
+
+@pytest.mark.parametrize("raw", [False, True])
+def test_searches_that_langfuse_charges_for_are_no_tokens(one, raw):
+    counters = {"promptTokenCount": 10, "candidatesTokenCount": 5, "totalTokenCount": 15}
+    usage = {**(counters if raw else {"input": 10, "output": 5, "total": 15}), "web_search_queries": 3}
+    event = one(generation(model="gemini-3-flash-preview", usageDetails=usage))
+    assert (classes(event)[0], classes(event)[2], event.units) == (10, 5, {"web_search": 3.0})
+    assert event.warnings is None

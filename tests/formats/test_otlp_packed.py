@@ -346,3 +346,25 @@ def test_records_of_several_programs_in_one_export_are_each_read(name: str) -> N
     records = [other, agent_log("api_request", model="claude-sonnet-5", **COUNTERS), agent_log("user_prompt")]
     found = calls({"resourceLogs": [{"scopeLogs": [{"logRecords": records}]}]}, name)
     assert [(event.model, tokens_in(event)) for event in found] == [("gpt-5", 7), ("claude-sonnet-5", 915)]
+
+
+SERVED = {
+    "service_tier": "priority",
+    "speed": "fast",
+    "inference_geo": "us",
+    "server_tool_use": {"web_search_requests": 2, "web_fetch_requests": 0},
+}
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        {**LITELLM, "metadata.usage_object": str({**LITELLM_USAGE, **SERVED})},
+        ai_sdk("anthropic.messages", {"anthropic": {"usage": {**RAW_ANTHROPIC, **SERVED}}}),
+    ],
+    ids=["litellm", "ai sdk"],
+)
+def test_usage_of_anthropic_says_its_tier_speed_place_and_searches(attributes: Attributes) -> None:
+    event = call(attributes)
+    assert (event.service_tier, event.units) == ("priority", {"web_search": 2.0})
+    assert event.price_context == {"speed": "fast", "inference_geo": "us"}
