@@ -1,7 +1,8 @@
 """Pushed spans: rate, latency of acknowledgements, CPU a span and memory of a really running service.
 
 Batches are encoded before the clock starts. `--seconds 600 --rate 5000` is the long run; `--unpaced`
-sends as fast as answers come. What is stored is counted at the end: every acknowledged span exactly once.
+sends as fast as answers come. What is stored is counted at the end: every acknowledged span exactly once. Memory is
+the PSS of the service, sampled twice a second: the lowest and the highest of each half minute.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -139,6 +141,29 @@ class Service:
         return sum(1 for entry in inbox.iterdir() if not entry.name.startswith(".")) if inbox.is_dir() else 0
 
 
+class Memory:
+    """Samples the service's PSS; `lap` gives the lowest and the highest since the last one, in MB."""
+
+    def __init__(self, service: Service) -> None:
+        self.service = service
+        self.seen = [service.memory_mb()]
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+        self._thread.start()
+
+    def lap(self) -> tuple[int, int]:
+        seen, self.seen = self.seen, [self.service.memory_mb()]
+        return round(min(seen)), round(max(seen))
+
+    def stop(self) -> None:
+        self._stop.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        while not self._stop.wait(0.5):
+            self.seen.append(self.service.memory_mb())
+
+
 def stored(data: Path) -> tuple[int, int]:
     """(rows, distinct spans) of the store; the service must be down."""
     import duckdb
@@ -192,7 +217,8 @@ def measured(given: argparse.Namespace, count: int, folder: Path) -> dict[str, A
     service.start()
     try:
         asyncio.run(send(service, [batch(count, given.batch)], None, 1))  # what is loaded at first use
-        memory = [service.memory_mb()]
+        watch = Memory(service)
+        memory = []
         cpu, latencies, took = service.cpu_s(), [], 0.0
         # Bodies are made in slices, so that a long run does not hold all of them.
         slice_of = max(1, round(30 * given.rate / given.batch))
@@ -202,7 +228,7 @@ def measured(given: argparse.Namespace, count: int, folder: Path) -> dict[str, A
             found, lasted = asyncio.run(send(service, bodies, rate, given.clients))
             latencies += found
             took += lasted
-            memory.append(service.memory_mb())
+            memory.append(watch.lap())
         answered = service.cpu_s() - cpu
         begun = time.monotonic()
         while service.waiting() and time.monotonic() - begun < 600:
@@ -210,7 +236,8 @@ def measured(given: argparse.Namespace, count: int, folder: Path) -> dict[str, A
         behind = time.monotonic() - begun
         time.sleep(3)  # the transaction that removed the last shard, and what follows it
         whole = service.cpu_s() - cpu
-        memory.append(service.memory_mb())
+        memory.append(watch.lap())
+        watch.stop()
     finally:
         service.kill(signal.SIGTERM)
     rows, distinct = stored(service.data)
@@ -225,7 +252,7 @@ def measured(given: argparse.Namespace, count: int, folder: Path) -> dict[str, A
         "cpu_us_a_span_while_sending": round(answered / spans * 1e6, 1),
         "cpu_us_a_span_until_stored": round(whole / spans * 1e6, 1),
         "read_behind_s": round(behind, 1),
-        "memory_mb": [round(one) for one in memory],
+        "memory_mb": memory,
         "stored": rows,
         "stored_once": rows == distinct == spans + given.batch,
     }

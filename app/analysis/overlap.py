@@ -124,17 +124,34 @@ def follow(session: Session, decisions: Decisions) -> None:
 def compare(session: Session) -> tuple[Overlap, ...]:
     """Compare every source with every other over the whole log, and keep what was found.
 
-    Call inside `Warehouse.writing()`.
+    Call inside `Warehouse.writing()`. Calls are read only where the times of two sources meet.
     """
+    if not _some_meet(session):
+        _keep(session, ())
+        return ()
     session.execute("overlap.calls", from_us=_ALWAYS[0], to_us=_ALWAYS[1], least_tokens=1)
     session.execute("overlap.pairs", near_us=NEAR_US)
     counted = [_meetings(session, moved_us) for moved_us in (0, LATER_US, EARLIER_US)]
     found = tuple(_sharper(row, *counted) for row in session.rows("overlap.found"))
+    _keep(session, found)
+    _drop(session, "overlap_calls", "overlap_pairs", "overlap_islands")
+    return found
+
+
+def _some_meet(session: Session) -> bool:
+    """Whether any two sources may have calls at the same time."""
+    latest: int | None = None
+    for first, last in sorted((int(first), int(last)) for _, first, last in session.rows("overlap.reach")):
+        if latest is not None and first <= latest + NEAR_US:
+            return True
+        latest = last if latest is None else max(latest, last)
+    return False
+
+
+def _keep(session: Session, found: tuple[Overlap, ...]) -> None:
     session.register("overlap_found", _frame(found))
     session.execute("overlap.keep", {"found": "overlap_found"})
     session.unregister("overlap_found")
-    _drop(session, "overlap_calls", "overlap_pairs", "overlap_islands")
-    return found
 
 
 def _meetings(session: Session, moved_us: int) -> tuple[Counts, Counts]:

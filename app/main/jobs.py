@@ -220,6 +220,7 @@ def _retention(work: Background, run: Run) -> None:
     run.say(f"Results of {show.plural(removed, 'batch job')} removed.")
     forgotten = job_runs.prune(work.runtime.control, before_us=now_us() - KEPT_RUNS_US, keep=KEPT_RUNS)
     run.say(f"{show.plural(forgotten, 'run')} forgotten.")
+    work.runtime.warehouse.merge_row_groups()
 
 
 def _rollups(work: Background, run: Run) -> None:

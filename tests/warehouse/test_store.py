@@ -121,3 +121,40 @@ def test_pages_that_nobody_reads_are_given_back_and_queries_go_on(tmp_path: Path
         with pytest.raises(duckdb.InvalidInputException, match="lock"):
             session.connection.execute("SET temp_directory = '/tmp'")
     warehouse.close()
+
+
+def test_pieces_that_checkpoints_leave_are_merged_at_night_and_at_the_end(tmp_path: Path) -> None:
+    warehouse = Warehouse(tmp_path)
+    with warehouse.writing() as session:
+        session.connection.execute("CREATE TABLE grown (a BIGINT)")
+
+    def pieces() -> tuple[int, int]:
+        with warehouse.session() as session:
+            ((found,),) = session.connection.execute(
+                "SELECT count(DISTINCT row_group_id) FROM pragma_storage_info('grown')"
+            ).fetchall()
+            ((rows,),) = session.connection.execute("SELECT count(*) FROM grown").fetchall()
+        return found, rows
+
+    def grow(times: int) -> None:
+        for _ in range(times):
+            with warehouse.writing() as session:
+                session.connection.execute("INSERT INTO grown SELECT range FROM range(100)")
+            warehouse.checkpoint()
+
+    grow(12)
+    assert pieces() == (12, 1200)
+    with warehouse.writing() as session:
+        session.connection.execute("INSERT INTO grown VALUES (1)")
+    warehouse.merge_row_groups()
+    assert pieces()[0] <= 2
+    grow(5)
+    assert pieces()[0] >= 5
+    with warehouse.writing() as session:
+        session.connection.execute("INSERT INTO grown VALUES (2)")
+    warehouse.close()
+    warehouse = Warehouse(tmp_path)
+    found, rows = pieces()
+    assert found <= 3
+    assert rows == 12 * 100 + 5 * 100 + 2
+    warehouse.close()
