@@ -41,6 +41,7 @@ _OWN_PARAMETERS: Final = {
     "stop": ("stop", "stop_sequences"),
     "stream": ("stream",),
     "reasoning_effort": ("reasoning_effort",),
+    "tier_asked": ("service_tier",),
 }
 
 

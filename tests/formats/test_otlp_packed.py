@@ -368,3 +368,22 @@ def test_usage_of_anthropic_says_its_tier_speed_place_and_searches(attributes: A
     event = call(attributes)
     assert (event.service_tier, event.units) == ("priority", {"web_search": 2.0})
     assert event.price_context == {"speed": "fast", "inference_geo": "us"}
+
+
+@pytest.mark.parametrize(
+    ("asked", "answered", "tier"),
+    [("flex", None, "flex"), ("auto", None, None), ("priority", "default", "default"), (None, None, None)],
+)
+def test_the_tier_of_a_call_is_found_among_its_parameters_too(
+    asked: str | None, answered: str | None, tier: str | None
+) -> None:
+    event = call(
+        {
+            "openinference.span.kind": "LLM",
+            "llm.model_name": "gpt-5",
+            "llm.invocation_parameters": json.dumps({"temperature": 1, "service_tier": asked}),
+            "llm.token_count.prompt": 10,
+            "openai.response.service_tier": answered,
+        }
+    )
+    assert event.service_tier == tier
