@@ -29,8 +29,8 @@ STORAGE_VERSION = "v1.5.0"
 MAX_SPILL = "50GB"
 CHECKPOINT_AT = "64MB"
 KEPT_PAGES_BYTES = 128 * 1024 * 1024
-# Each checkpoint leaves a piece of a row group in every table that grew. Merging pieces holds up to four row groups of a
-# table in memory (68 MB each of `requests`) and costs a tenth of an ingest, so checkpoints leave it to quiet moments.
+# Each checkpoint leaves a piece of a row group in every table that grew. Merging pieces holds up to four row groups of
+# a table in memory (68 MB each of `requests`) and costs a tenth of an ingest: checkpoints leave it to quiet moments.
 MERGES_AT_CLOSE = 1
 MERGES_AT_NIGHT = 4
 
