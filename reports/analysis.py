@@ -17,6 +17,7 @@ from app.analysis import coverage as covered
 from app.analysis import overlap, spend
 from app.analysis.bill_share import from_bills, kept_apart, valued_from_bills, whole_days
 from app.analysis.days import EVERYTHING, local_days
+from app.analysis.figures import known_sum
 from app.analysis.missing_prices import reasons, reasons_of
 from app.analysis.reconciled_share import reconciled_share
 from app.core.money import usd_text
@@ -70,10 +71,12 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Unpriced:
-    """Requests and tokens that lack a part or all of a price, the names of their models, and why each lacks it."""
+    """Requests and tokens (None where unknown) that lack a part or all of a price, the names of their models, and why
+    each lacks it.
+    """
 
     requests: int
-    tokens: int
+    tokens: int | None
     models: tuple[str, ...]
     details: tuple[Mapping[str, Any], ...]
 
@@ -225,7 +228,7 @@ def _unpriced(models: tuple[UnpricedModel, ...], known: Reasons) -> Unpriced:
     why = [reasons_of(item, known) for item in models]
     return Unpriced(
         sum(item.requests for item in models),
-        sum(item.tokens for item in models),
+        known_sum(item.tokens for item in models) if models else 0,
         tuple(dict.fromkeys(item.model for item in models)),
         tuple(
             {

@@ -255,7 +255,8 @@ def _truth_section(session: Session, facts: Facts) -> Section:
     sentences = [
         f"Complete to {show.moment(complete, facts.zone)}.",
         f"{show.percent(cover.priced_share)} of tokens have a price; "
-        f"{show.percent(cover.untagged_share)} of spend has no tag or rule that names its feature.",
+        f"{show.percent(cover.untagged_share)} of {'spend has' if cover.cost_pusd else 'requests have'} no tag or rule "
+        f"that names {'its' if cover.cost_pusd else 'their'} feature.",
     ]
     reconciled = reconciled_share(session, facts.week.period)
     if reconciled is not None:

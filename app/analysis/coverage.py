@@ -18,13 +18,13 @@ _RECENT_US = 7 * 24 * 3_600_000_000
 
 @dataclass(frozen=True, slots=True)
 class UnpricedModel:
-    """A model of which a part or all has no price: its requests and tokens that lack one."""
+    """A model of which a part or all has no price: its requests that lack one, and their tokens, None where unknown."""
 
     provider: str
     model: str
     cost_state: str
     requests: int
-    tokens: int
+    tokens: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,8 @@ class Coverage:
     """What the sums of a view do and do not cover.
 
     Shares are None where there is nothing to divide by. Untagged are requests whose feature no tag and no rule gives
-    (a template or nothing does). `undated` requests carry no time and stand in no calendar period.
+    (a template or nothing does). Dollars are None where there are requests and none of them has a known cost.
+    `undated` requests carry no time and stand in no calendar period.
     """
 
     requests: int
@@ -41,8 +42,8 @@ class Coverage:
     tokens_priced: int
     unpriced: tuple[UnpricedModel, ...]
     untagged_requests: int
-    untagged_pusd: int
-    cost_pusd: int
+    untagged_pusd: int | None
+    cost_pusd: int | None
     undated: int
 
     @property
@@ -52,9 +53,11 @@ class Coverage:
 
     @property
     def untagged_share(self) -> float | None:
-        """Share of spend without a tag or rule; of requests where nothing has a cost."""
+        """Share of spend without a tag or rule, None where what that part costs is unknown; of requests where nothing
+        has a cost.
+        """
         if self.cost_pusd:
-            return self.untagged_pusd / self.cost_pusd
+            return None if self.untagged_pusd is None else self.untagged_pusd / self.cost_pusd
         return self.untagged_requests / self.requests if self.requests else None
 
 
@@ -80,10 +83,11 @@ def coverage(session: Session, view: View) -> Coverage:
     facts = {"facts": scope.relation}
     row = session.rows("spend.coverage", facts, **scope.range)[0]
     unpriced = tuple(
-        UnpricedModel(str(provider), str(model), str(state), int(requests), int(tokens))
+        UnpricedModel(str(provider), str(model), str(state), int(requests), None if tokens is None else int(tokens))
         for provider, model, state, requests, tokens in session.rows("spend.unpriced", facts, **scope.range)
     )
-    requests, tokens, requests_priced, tokens_priced, untagged, untagged_pusd, cost = (int(cell) for cell in row)
+    requests, tokens, requests_priced, tokens_priced, untagged = (int(cell) for cell in row[:5])
+    untagged_pusd, cost = (None if cell is None else int(cell) for cell in row[5:])
     return Coverage(
         requests,
         tokens,
@@ -91,8 +95,8 @@ def coverage(session: Session, view: View) -> Coverage:
         tokens_priced,
         unpriced,
         untagged,
-        untagged_pusd,
-        cost,
+        untagged_pusd if untagged else untagged_pusd or 0,
+        cost if requests else cost or 0,
         int(session.rows("spend.undated")[0][0]),
     )
 

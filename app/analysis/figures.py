@@ -25,7 +25,7 @@ class Figures:
         reported_pusd: what the sources themselves reported, where they did.
         requests_priced / requests_unpriced: with a whole price (or known not to be billed) / with a part or all of it
             missing, or without usage.
-        tokens_all / tokens_priced: all classes / of the requests with a whole price.
+        tokens_all / tokens_priced: all classes, None where no request says any / of the requests with a whole price.
         bill_requests, bill_tokens, bill_pusd: what of requests, tokens_all and cost stands on bills alone.
     """
 
@@ -38,7 +38,7 @@ class Figures:
     reported_pusd: int | None = None
     requests_priced: int = 0
     requests_unpriced: int = 0
-    tokens_all: int = 0
+    tokens_all: int | None = 0
     tokens_priced: int = 0
     bill_requests: int = 0
     bill_tokens: int = 0
@@ -63,10 +63,13 @@ class Figures:
 
     @property
     def tokens_per_request(self) -> float | None:
-        """As `cost_per_request_pusd`: of logged requests where there are any."""
-        if self._logged:
-            return (self.tokens_all - self.bill_tokens) / self._logged
-        return self.tokens_all / self.requests if self.requests else None
+        """As `cost_per_request_pusd`: of logged requests where there are any. None where they say no tokens."""
+        if self.tokens_all is None or not self.requests:
+            return None
+        if not self._logged:
+            return self.tokens_all / self.requests
+        logged = self.tokens_all - self.bill_tokens
+        return None if self.bill_tokens and not logged else logged / self._logged
 
     @property
     def _logged(self) -> int:
@@ -151,7 +154,7 @@ def figures_of(row: Sequence[Any]) -> Figures:
         reported_pusd=value["cost_reported_pusd"],
         requests_priced=value["requests_priced"] or 0,
         requests_unpriced=value["requests_unpriced"] or 0,
-        tokens_all=value["tokens_all"] or 0,
+        tokens_all=value["tokens_all"] if value["requests"] else value["tokens_all"] or 0,
         tokens_priced=value["tokens_priced"] or 0,
         bill_requests=value["bill_requests"] or 0,
         bill_tokens=value["bill_tokens"] or 0,

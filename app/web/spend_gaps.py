@@ -40,7 +40,7 @@ def _of_coverage(context: Context, coverage: Coverage) -> tuple[Gap, ...]:
         Gap(
             "Untagged",
             show.percent(coverage.untagged_share),
-            f"{show.money(coverage.untagged_pusd)} of spend has no tag or rule that names its feature.",
+            _untagged(coverage),
             context.url("/", unassigned),
         ),
         Gap(
@@ -50,6 +50,14 @@ def _of_coverage(context: Context, coverage: Coverage) -> tuple[Gap, ...]:
             context.url("/sources"),
         ),
     )
+
+
+def _untagged(coverage: Coverage) -> str:
+    """What has no name of its own, in dollars where they are known."""
+    if coverage.untagged_pusd is None:
+        requests = show.plural(coverage.untagged_requests, "request")
+        return f"{requests} without a tag or rule that names the feature; what they cost is not known."
+    return f"{show.money(coverage.untagged_pusd)} of spend has no tag or rule that names its feature."
 
 
 def _undated_gaps(context: Context, undated: Figures) -> tuple[Gap, ...]:

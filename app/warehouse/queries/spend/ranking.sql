@@ -35,12 +35,16 @@ sums AS (
         sum(cast(CASE WHEN cost_state IN ('priced', 'not_billed') THEN requests END AS DECIMAL(38, 0))) AS requests_priced,
         sum(cast(CASE WHEN cost_state NOT IN ('priced', 'not_billed') THEN requests END AS DECIMAL(38, 0)))
             AS requests_unpriced,
-        sum(cast(
+        sum(cast(CASE WHEN coalesce(
+            tok_input, tok_cache_read, tok_cache_write_5m, tok_cache_write_30m, tok_cache_write_1h, tok_cache_write_12h,
+            tok_input_audio, tok_cache_read_audio, tok_input_image, tok_output, tok_reasoning, tok_output_audio,
+            tok_output_image
+        ) IS NOT NULL THEN
             coalesce(tok_input, 0) + coalesce(tok_cache_read, 0) + coalesce(tok_cache_write_5m, 0)
             + coalesce(tok_cache_write_30m, 0) + coalesce(tok_cache_write_1h, 0)
             + coalesce(tok_cache_write_12h, 0) + coalesce(tok_input_audio, 0)
             + coalesce(tok_cache_read_audio, 0) + coalesce(tok_input_image, 0) + coalesce(tok_output, 0)
-            + coalesce(tok_reasoning, 0) + coalesce(tok_output_audio, 0) + coalesce(tok_output_image, 0) AS DECIMAL(38, 0))) AS tokens_all,
+            + coalesce(tok_reasoning, 0) + coalesce(tok_output_audio, 0) + coalesce(tok_output_image, 0) END AS DECIMAL(38, 0))) AS tokens_all,
         sum(cast(CASE WHEN cost_state IN ('priced', 'not_billed') THEN
             coalesce(tok_input, 0) + coalesce(tok_cache_read, 0) + coalesce(tok_cache_write_5m, 0)
             + coalesce(tok_cache_write_30m, 0) + coalesce(tok_cache_write_1h, 0)

@@ -7,12 +7,16 @@ WITH buckets AS (
         {column} AS name,
         sum(cast(cost_pusd AS DECIMAL(38, 0))) AS cost_pusd,
         sum(requests) AS requests,
-        sum(
+        sum(CASE WHEN coalesce(
+            tok_input, tok_cache_read, tok_cache_write_5m, tok_cache_write_30m, tok_cache_write_1h, tok_cache_write_12h,
+            tok_input_audio, tok_cache_read_audio, tok_input_image, tok_output, tok_reasoning, tok_output_audio,
+            tok_output_image
+        ) IS NOT NULL THEN
             coalesce(tok_input, 0) + coalesce(tok_cache_read, 0) + coalesce(tok_cache_write_5m, 0)
             + coalesce(tok_cache_write_30m, 0) + coalesce(tok_cache_write_1h, 0)
             + coalesce(tok_cache_write_12h, 0) + coalesce(tok_input_audio, 0)
             + coalesce(tok_cache_read_audio, 0) + coalesce(tok_input_image, 0) + coalesce(tok_output, 0)
-            + coalesce(tok_reasoning, 0) + coalesce(tok_output_audio, 0) + coalesce(tok_output_image, 0)) AS tokens
+            + coalesce(tok_reasoning, 0) + coalesce(tok_output_audio, 0) + coalesce(tok_output_image, 0) END) AS tokens
     FROM {facts}
     WHERE at_us >= $from_us AND at_us < $to_us
     GROUP BY at_us, {column}
