@@ -45,6 +45,19 @@ class Pricer(Protocol):
         """
 
 
+class Unpriced:
+    """The pricer of a store without a price book: every cost is unknown and says so."""
+
+    def prepare(self, session: Session, relation: str) -> None:
+        pass
+
+    def price(self, session: Session, relation: str, into: str) -> None:
+        session.execute("ingest.unpriced", {"requests": relation, "into": into})
+
+    def price_parts(self, session: Session, parts: str, relation: str, priced: str, into: str) -> None:  # noqa: ARG002
+        session.execute("ingest.unpriced_parts", {"parts": parts, "into": into})
+
+
 @dataclass(frozen=True, slots=True)
 class Arrivals:
     """Rows of one or more shards. `requests` and `segments` carry shard_no; every frame but `requests` may be empty."""
