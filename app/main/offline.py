@@ -130,7 +130,7 @@ def _call(event: UsageEvent, place: Origin) -> TraceCall:
         whole = parts[0].text if len(parts) == 1 else "\x00".join(f"{part.role}\x00{part.text}" for part in parts)
         text = whole.encode("utf-8", "surrogatepass")
     return TraceCall(
-        start_us=event.start_us or 0,
+        start_us=event.start_us,
         session=event.session_id or place.file,
         cache="\x00".join((event.provider or "", event.model or "", event.account or "")),
         tokens=tokens_in(event),

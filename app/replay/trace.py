@@ -30,10 +30,10 @@ class TraceCall:
     """One call of a trace: either `blocks` (hashes of whole prefixes, `block_tokens` tokens each) or `text`.
 
     `cache` names what the calls must share to share a cache at all (provider, model, account); `tokens` is None where
-    the trace does not say, then shares are of bytes.
+    the trace does not say, then shares are of bytes. `start_us` is None where the trace gives no time.
     """
 
-    start_us: int
+    start_us: int | None
     session: str = ""
     cache: str = ""
     tokens: int | None = None
@@ -114,12 +114,19 @@ def replay_trace(
 ) -> TraceReport:
     """Replay calls, in order of time, against a cache whose entries live `ttl_us` after their last touch (None: ever).
 
-    With scope "session", calls share a cache only inside a session. Texts are held in memory.
+    With scope "session", calls share a cache only inside a session. Texts are held in memory. Calls without a time come
+    first, in the order given.
 
     Raises:
-        InputError: a call has neither blocks nor text.
+        InputError: a call has neither blocks nor text, or no time although entries die.
     """
-    ordered = sorted(calls, key=lambda call: call.start_us)
+    ordered = sorted(calls, key=_start)
+    timeless = sum(call.start_us is None for call in ordered)
+    if timeless and ttl_us is not None:
+        raise InputError(
+            f"{timeless:,} of {len(ordered):,} calls carry no time, so nobody knows which entries had died before them. "
+            "Replay them with `--ttl unlimited`, or leave their files out with --exclude."
+        )
     caches = [(call.cache, call.session if scope == "session" else "") for call in ordered]
     lifetime = UNLIMITED_US if ttl_us is None else ttl_us
     found = hits(session, _events(ordered, caches, lifetime))
@@ -131,6 +138,10 @@ def replay_trace(
         for call, one in zip(ordered, totals, strict=True):
             groups[call.session].append(one)
     return TraceReport(ttl_us, scope, _added(totals), {name: _added(members) for name, members in groups.items()})
+
+
+def _start(call: TraceCall) -> int:
+    return 0 if call.start_us is None else call.start_us
 
 
 def _events(calls: Sequence[TraceCall], caches: Sequence[tuple[str, str]], ttl_us: int) -> pl.DataFrame:
@@ -156,7 +167,7 @@ def _events(calls: Sequence[TraceCall], caches: Sequence[tuple[str, str]], ttl_u
             columns["request_key"].append(members[boundary.index])
             columns["tokens_upto"].append(boundary.depth)
         free = max((boundary.node for boundary in grown), default=free - 1) + 1
-    starts = pl.DataFrame({"request_key": range(len(calls)), "start_us": [call.start_us for call in calls]})
+    starts = pl.DataFrame({"request_key": range(len(calls)), "start_us": [_start(call) for call in calls]})
     return (
         pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.Int64))
         .join(starts, on="request_key")

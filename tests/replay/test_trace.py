@@ -74,6 +74,13 @@ def test_a_block_beyond_its_lifetime_is_no_hit_and_a_hit_renews_it(session: Sess
     assert (late.hit_blocks, late.hit_tokens) == (0, 0)
 
 
+def test_calls_without_a_time_are_not_replayed_against_a_lifetime(session: Session) -> None:
+    calls = [TraceCall(start_us=None, text=b"the same"), TraceCall(start_us=None, text=b"the same")]
+    assert replay_trace(session, calls, ttl_us=None).total.hit_bytes == 8
+    with pytest.raises(InputError, match="2 of 3 calls carry no time"):
+        replay_trace(session, [TraceCall(start_us=1, text=b"x"), *calls], ttl_us=5 * MINUTE_US)
+
+
 def test_session_scope_keeps_sessions_apart(session: Session) -> None:
     calls = [TraceCall(start_us=n, session=name, text=b"the same text") for n, name in enumerate("aba")]
     report = replay_trace(session, calls, ttl_us=None, scope="session")
