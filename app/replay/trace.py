@@ -124,8 +124,8 @@ def replay_trace(
     timeless = sum(call.start_us is None for call in ordered)
     if timeless and ttl_us is not None:
         raise InputError(
-            f"{timeless:,} of {len(ordered):,} calls carry no time, so nobody knows which entries had died before them. "
-            "Replay them with `--ttl unlimited`, or leave their files out with --exclude."
+            f"{timeless:,} of {len(ordered):,} calls carry no time, so nobody knows which entries had died before "
+            "them. Replay them with `--ttl unlimited`, or leave their files out with --exclude."
         )
     caches = [(call.cache, call.session if scope == "session" else "") for call in ordered]
     lifetime = UNLIMITED_US if ttl_us is None else ttl_us
