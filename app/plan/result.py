@@ -99,7 +99,8 @@ class LeverTotal:
 class PlanResult:
     """All accepted findings priced together.
 
-    `joint` holds grades A to C and never exceeds `before_usd`; `potential_usd` is what grade D would add on top of it.
+    `joint` holds grades A to C and never exceeds `before_usd`, the known cost of the window; `potential_usd` is what
+    grade D would add on top of it.
     `findings` are ordered: inside the joint by share, then grade D by stand-alone, then dismissed ones (not priced
     again: their figures are those of doing only them).
     """
@@ -125,6 +126,11 @@ class PlanResult:
     levers_data: dict[str, dict[str, Any]]
     notes: tuple[str, ...] = ()
 
+    @property
+    def known_before_usd(self) -> str | None:
+        """What the window cost; None where there are requests and none of them has a price."""
+        return None if self.requests and self.unpriced_requests == self.requests else self.before_usd
+
     def monthly(self, amount_usd: str | None) -> str | None:
         """An amount of the window as USD per 30 days, or None where no monthly figure is allowed."""
         if amount_usd is None or self.per_30_days is None:
@@ -141,7 +147,7 @@ def plan_document(result: PlanResult) -> dict[str, Any]:
     return {
         "joint_usd": {"p10": result.joint.p10, "p50": result.joint.p50, "p90": result.joint.p90},
         "potential_usd": result.potential_usd,
-        "before_usd": result.before_usd,
+        "before_usd": result.known_before_usd,
         "basis": result.basis,
         "per_30_days": result.per_30_days,
         "clusters": result.clusters,

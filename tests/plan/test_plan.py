@@ -227,6 +227,16 @@ def test_requests_without_a_price_are_counted_and_claim_nothing(book):
     assert [item.feature for item in by_lever(result, "batch")] == ["nightly"]
 
 
+def test_a_window_in_which_nothing_has_a_price_cost_an_unknown_sum(book):
+    stream = Stream(book)
+    for day in range(MONTH):
+        stream.add(START + day * DAY, model="in-house-7b", tok_input=1_000_000, tok_output=5)
+    result = planned(stream, book)
+    assert (result.known_before_usd, plan_document(result)["before_usd"]) == (None, None)
+    nightly(stream)
+    assert Decimal(planned(stream, book).known_before_usd) > 0
+
+
 def test_what_is_not_billed_per_token_is_value_and_not_paid(book):
     stream = Stream(book)
     nightly(stream)

@@ -107,7 +107,7 @@ def _figures(plan: PlanResult, scale: Scale) -> tuple[Figure, ...]:
         ),
         Figure(
             f"{'Paid' if plan.basis == 'paid' else 'List-price value'} {scale.whole}",
-            scale.headline(plan.before_usd),
+            scale.headline(plan.known_before_usd),
             f"{show.plural(plan.requests, 'request')} analysed",
         ),
         Figure("Share saved", show.share(saved, before), "Never more than was paid: no dollar is counted twice"),
@@ -158,9 +158,9 @@ GRADE_NOTE: Final = (
 )
 KIND_COLUMNS: Final = (
     Column("grade", "Grade", help="A fact, B simulation, C sampled evidence, D prior"),
-    Column("effort", "Effort", width="tight"),
-    Column("risk", "Risk", width="tight"),
-    Column("reversible", "Reversible"),
+    Column("effort", "Effort", width="tight", minor=True),
+    Column("risk", "Risk", width="tight", minor=True),
+    Column("reversible", "Reversible", minor=True),
 )
 
 
