@@ -202,7 +202,7 @@ def _analysis(work: Background, run: Run) -> None:
     if result is None:
         run.say("No request has a time yet: nothing to analyse.")
         return
-    run.say(f"{show.plural(result.requests, 'request')} of {result.days} days, {show.money(result.before_usd)}.")
+    run.say(f"{show.plural(result.requests, 'request')} of {result.days} days, {show.money(result.known_before_usd)}.")
     run.say(f"{show.plural(len(result.findings), 'finding')} worth {show.money(result.joint.p50)} together.")
 
 

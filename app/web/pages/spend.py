@@ -187,7 +187,7 @@ def _found(context: Context) -> Found | None:
     return Found(
         scale.headline(plan.joint.p50),
         f"could be saved {scale.unit}, {show.share(Decimal(plan.joint.p50), Decimal(plan.before_usd))} of the "
-        f"{show.money(plan.before_usd)} of the plan's own window, {scale.window}: "
+        f"{show.money(plan.known_before_usd)} of the plan's own window, {scale.window}: "
         f"{show.plural(open_now, 'open finding')}, each dollar counted once",
         context.url("/savings"),
     )
@@ -200,10 +200,10 @@ def _by_table(context: Context, ranking: Ranking, series: Series, unit: str) -> 
     label = DIMENSION_LABELS[ranking.dimension]
     columns = (
         Column("name", label, width="mid"),
-        Column("cost_usd", "Cost", "number"),
+        Column("cost_usd", "Cost", "number", leads=True),
         Column("share", "Share", "number"),
         *(
-            Column(f"{key}_{'usd' if unit == 'usd' else 'tokens'}", name, "number", PART_HELP[key])
+            Column(f"{key}_{'usd' if unit == 'usd' else 'tokens'}", name, "number", PART_HELP[key], minor=True)
             for key, name, classes, _ in _parts(ranking.total, unit)
         ),
         Column("requests", "Requests", "number"),
