@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,6 +17,7 @@ import yaml
 
 from app.core.errors import InputError, UsageError
 from ingest.formats.fields import integer
+from ingest.formats.times import instant
 
 # Each field with what it holds; the names are also the documented columns of the generic layout.
 FIELDS: Final[dict[str, str]] = {
@@ -56,10 +58,17 @@ FIELDS: Final[dict[str, str]] = {
 }
 
 _ALIASES: Final[dict[str, str]] = {
-    "timestamp": "time datetime date ts created created_at createdat start start_time starttime started_at "
-    "request_time event_time timegenerated",
-    "end_time": "end endtime ended_at completed_at finished_at",
-    "first_token_time": "completion_start_time completionstarttime first_token_at",
+    # when it began before when it was written down, and the day alone last
+    "timestamp": "start start_time start_at started_at started start_timestamp start_ts start_ms start_date begin "
+    "begin_time begin_at begin_ts began began_at request_time request_timestamp request_start "
+    "request_start_time request_started_at requested_at event_time event_timestamp call_time called_at "
+    "sent_at time datetime date_time ts timestamp_utc timestamp_s timestamp_ms timestamp_us timestamp_ns "
+    "time_ms ts_ms ts_us unix_time unix_timestamp epoch epoch_ms timegenerated occurred_at received_at "
+    "created created_at created_time created_ts creation_time create_time logged_at log_time recorded_at "
+    "inserted_at date day",
+    "end_time": "end end_at ended_at ended end_timestamp end_ts end_ms end_date completed_at completed completion_time "
+    "finished_at finished finish_time stop_time stopped_at response_timestamp responded_at response_created_at",
+    "first_token_time": "completion_start_time first_token_at first_token_timestamp",
     "latency_ms": "latency duration_ms duration response_time_ms elapsed_ms",
     "model": "model_name modelname model_id response_model request_model llm_model deployment engine",
     "provider": "provider_name vendor llm_provider custom_llm_provider",
@@ -93,6 +102,7 @@ _ALIASES: Final[dict[str, str]] = {
     "prompt": "input_text prompt_text messages request_messages",
     "output": "output_text completion response_text completion_text",
 }
+TIMES: Final = ("timestamp", "end_time", "first_token_time")
 _BESIDE_INPUT: Final = ("cache_read_input_tokens", "cache_creation_input_tokens", "cacheread", "cachewrite")
 _ITEM: Final = re.compile(r"\s*([a-z0-9_]+)\s*(:=|=|:)\s*(.*?)\s*")
 
@@ -150,13 +160,28 @@ def propose(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> Column
     found: dict[str, str] = {}
     taken: set[str] = set()
     for name in FIELDS:
-        for alias in (name, *_ALIASES.get(name, "").split()):
-            match = known.get(_normal(alias))
-            if match is not None and match not in taken:
-                found[name] = match
-                taken.add(match)
-                break
+        asked = map(_normal, (name, *_ALIASES.get(name, "").split()))
+        named = [match for alias in asked if (match := known.get(alias)) is not None and match not in taken]
+        if name in TIMES:  # a time of the day alone, or a count, is no moment
+            named.sort(key=lambda column: not _tells_moment(column, rows))
+        if named:
+            found[name] = named[0]
+            taken.add(named[0])
     return ColumnMap(_by_convention(found, rows))
+
+
+@lru_cache(maxsize=256)
+def time_columns(field_name: str, columns: tuple[str, ...]) -> tuple[str, ...]:
+    """Which of some columns may be a field of TIMES by their names, the likeliest first."""
+    known: dict[str, str] = {}
+    for column in columns:
+        known.setdefault(_normal(column), column)
+    asked = map(_normal, (field_name, *_ALIASES[field_name].split()))
+    return tuple(dict.fromkeys(match for alias in asked if (match := known.get(alias)) is not None))
+
+
+def _tells_moment(column: str, rows: Sequence[Mapping[str, Any]]) -> bool:
+    return any(instant(value_at(row, column), column, []) is not None for row in rows[:20])
 
 
 def value_at(row: Mapping[str, Any], path: str) -> Any:

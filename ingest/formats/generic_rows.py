@@ -1,17 +1,19 @@
 """The generic table: JSONL, CSV or Parquet rows under the documented column names, or under a column map.
 
 The names and what they hold are `column_map.FIELDS`. Values may be text, as CSV gives them; a bad one costs its field.
+Times are found under other usual names too (`start`, `ts`, `created_at`): a call without one has no price and no day.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from app.core.usage import Part, Rejected, UsageEvent
 from ingest.formats import providers
-from ingest.formats.column_map import FIELDS, ColumnMap, value_at
+from ingest.formats.column_map import FIELDS, TIMES, ColumnMap, time_columns, value_at
 from ingest.formats.dressing import STATUSES, set_http_error
 from ingest.formats.fields import compact, count, decoded_text, integer, number, text, usd_text
 from ingest.formats.format import Format
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
 
 _COUNTERS: Final = frozenset(name for name in FIELDS if name.endswith("_tokens") and name != "max_tokens")
 _TOTALS: Final = frozenset(("input_tokens", "uncached_input_tokens", "output_tokens", "visible_output_tokens"))
+_DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
+_HOURS: Final = ("time", "Time", "time_of_day")
+_TIME_OF_DAY: Final = re.compile(r"\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})?")
 _TRUE: Final = ("true", "1", "yes", "t", "y")
 
 
@@ -44,7 +49,7 @@ def parse(record: Any, _origin: Origin) -> Iterator[UsageEvent | Rejected]:
     elif not record.keys() & _COUNTERS:
         yield Rejected("a row without a token column; give a column map")
     else:
-        yield _event(record)
+        yield _event({**record, **_times(record)})
 
 
 def with_map(columns: ColumnMap) -> Format:
@@ -64,6 +69,30 @@ def _parse_mapped(columns: ColumnMap, record: Any, _origin: Origin) -> Iterator[
         yield _event(row)
     else:
         yield Rejected("a row that has none of the mapped columns")
+
+
+def _times(row: dict[str, Any]) -> dict[str, Any]:
+    """The times that a row tells under other names than the documented ones: of each the first that is a moment."""
+    found: dict[str, Any] = {}
+    for field in TIMES:
+        if row.get(field) in (None, ""):
+            told = [
+                moment for column in time_columns(field, tuple(row)) if (moment := _moment(row, column)) is not None
+            ]
+            if told:
+                found[field] = told[0]
+    return found
+
+
+def _moment(row: dict[str, Any], column: str) -> Any:
+    """The value of a column where it is a moment; a day that stands beside the time of day is read with it."""
+    value = row[column]
+    if type(value) is str and _DAY.fullmatch(value) is not None:
+        hours = next(
+            (given for name in _HOURS if _TIME_OF_DAY.fullmatch(given := str(row.get(name))) is not None), None
+        )
+        value = value if hours is None else f"{value}T{hours}"
+    return value if instant(value, column, []) is not None else None
 
 
 def _event(row: dict[str, Any]) -> UsageEvent:

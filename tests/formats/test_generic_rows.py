@@ -131,3 +131,39 @@ def test_values_as_parquet_gives_them_are_read(one):
     assert (event.start_us, event.end_us, event.tok_input) == (1772445600_000000, 1772445600_000000, 1000)
     assert event.cost_reported_usd == "0.00125"
     assert event.warnings == ["zone_assumed:end_time"]
+
+
+CALLED_START = (
+    "start start_time startTime started_at begin begin_time ts time datetime Timestamp @timestamp request_time "
+    "requestTimestamp created created_at timestamp_ms date"
+).split()
+
+
+@pytest.mark.parametrize("column", CALLED_START)
+def test_the_start_of_a_call_is_known_by_any_usual_name(one, column):
+    row = {column: "2026-03-02T10:00:00Z", "model": "gpt-4o", "input_tokens": 10, "output_tokens": 1}
+    event = one(row)
+    assert (event.start_us, event.warnings) == (1772445600_000000, None)
+    assert propose(list(row), [row]).columns["timestamp"] == column
+
+
+@pytest.mark.parametrize(
+    ("columns", "start_us", "end_us"),
+    [
+        ({"created_at": 1772445700, "started_at": 1772445600, "ended_at": 1772445602}, 1772445600, 1772445602),
+        ({"date": "2026-03-02", "ts": 1772445600}, 1772445600, None),
+        ({"date": "2026-03-02", "time": "10:00:00"}, 1772445600, None),
+        ({"time": 0.81, "created": "1772445600"}, 1772445600, None),
+        ({"start": 0, "end": 20}, None, None),
+        ({"timestamp": 1772445600, "start": 1772445700}, 1772445600, None),
+    ],
+)
+def test_of_several_times_the_first_that_is_a_moment_is_the_start(one, columns, start_us, end_us):
+    event = one({**columns, "model": "gpt-4o", "input_tokens": 10, "output_tokens": 1})
+    assert event.start_us == (None if start_us is None else start_us * 1_000_000)
+    assert event.end_us == (None if end_us is None else end_us * 1_000_000)
+
+
+def test_a_proposal_passes_over_times_that_are_no_moments():
+    row = {"PromptTokens": 10, "time": "0.81", "created": "2026-03-02T10:00:00Z"}
+    assert propose(list(row), [row]).columns == {"timestamp": "created", "input_tokens": "PromptTokens"}
