@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from app.core.usage import INPUT_CLASSES, TOKEN_CLASSES, UsagePart
-from app.warehouse.snapshots import CHARGE, CHARGED, FILLED, lent_frame, united_labels
+from app.warehouse.labels import united_labels
+from app.warehouse.ranks import lent_frame
+from app.warehouse.snapshots import CHARGE, CHARGED, FILLED
 from ingest.columns import AT, FROM, WIDTH, fullness_of, number_column, request_frame
 from ingest.redact import redact_columns, text_column
 

@@ -17,8 +17,10 @@ from app.core.usage import CACHE_WRITE_CLASSES, INPUT_CLASSES, OUTPUT_CLASSES, T
 from app.warehouse.former_keys import with_plain_ids, with_standing_keys
 from app.warehouse.moved import with_moved_keys
 from app.warehouse.origins import note_origins
-from app.warehouse.snapshots import joined, lent_rows, placed, ranked, without_ranks
+from app.warehouse.ranks import lent_rows, placed, ranked, without_ranks
+from app.warehouse.snapshots import joined, paired
 from app.warehouse.spans import drop_repeating
+from app.warehouse.unchanged import bringing
 
 if TYPE_CHECKING:
     from app.warehouse.store import Session
@@ -153,14 +155,9 @@ def _reduced(requests: pl.DataFrame, lent: pl.DataFrame | None) -> tuple[pl.Data
         rest = rest.join(batch, on=["request_key", "shard_no"], how="anti")
         batch, more = _without_collisions(batch, first)
         renamed = pl.concat([renamed, more])
-        both = joined(batch, first)
-        first = pl.concat(
-            [
-                first.join(both, on="request_key", how="anti"),
-                both.select(first.columns),
-                batch.join(both, on="request_key", how="anti").select(first.columns),
-            ]
-        )
+        both = joined(paired(batch, first)).drop("changed", "says_more")
+        alone = [rows.join(both, on="request_key", how="anti") for rows in (first, batch)]
+        first = pl.concat([alone[0], both, alone[1]], how="diagonal")
 
 
 def _without_collisions(requests: pl.DataFrame, standing: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -214,10 +211,13 @@ def _against(
     session.register("incoming_keys", standing.select("request_key"))
     stood = ranked(standing, session.frame("ingest.standing_lent"))
     session.unregister("incoming_keys")
-    both = joined(requests, stood).filter("changed").with_columns(is_new=pl.lit(value=False))
+    pairs = bringing(paired(requests, stood))
     new = requests.join(standing, on="request_key", how="anti")
     new = new.with_columns(is_new=pl.lit(value=True), says_more=pl.lit(value=True))
-    return pl.concat([new, both.select(new.columns)])
+    if not pairs.height:
+        return new
+    both = joined(pairs).filter("changed").drop("changed").with_columns(is_new=pl.lit(value=False))
+    return pl.concat([new, both], how="diagonal")
 
 
 def _store(session: Session, taken: pl.DataFrame, arrivals: Arrivals, renamed: pl.DataFrame, pricer: Pricer) -> None:

@@ -30,7 +30,9 @@ def note_origins(
     twice = requests["request_key"].n_unique() < requests.height
     if not twice and not standing.height and folded is None:
         return
-    arriving = requests.join(renamed, on=["shard_no", "request_key"], how="anti")
+    arriving = _beyond(requests.join(renamed, on=["shard_no", "request_key"], how="anti"), standing)
+    if not arriving.height and folded is None:
+        return
     frames = [frame for frame in (standing, arriving, folded) if frame is not None and frame.height]
     told = pl.concat(
         (frame.with_columns(fullness=_fullness(frame), new=pl.lit(frame is not standing)).select(*_PLACE, "new")
@@ -49,6 +51,16 @@ def note_origins(
         session.register("incoming_origins", wanted.drop("new"))
         session.execute("ingest.insert_origins")
         session.unregister("incoming_origins")
+
+
+def _beyond(arriving: pl.DataFrame, standing: pl.DataFrame) -> pl.DataFrame:
+    """Without those that a row of the same source covers which stands: its place is the one to keep."""
+    if not standing.height:
+        return arriving
+    rows = arriving.select("request_key", "source", "source_record", "origin_file", "origin_line", "fullness")
+    stood = standing.select("request_key", "source", stood="fullness")
+    covered = (pl.col("fullness") <= pl.col("stood")).fill_null(value=False)
+    return rows.join(stood, on=["request_key", "source"], how="left", maintain_order="left").filter(~covered)
 
 
 def _fullness(frame: pl.DataFrame) -> pl.Expr:
