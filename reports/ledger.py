@@ -28,10 +28,9 @@ SHOWN: Final = 60
 
 def difference_document(found: Difference) -> dict[str, Any]:
     """Totals before and after and one row a day, model and reason; sums of unchanged and changed add up to them."""
-    changed_before = sum(item.before_pusd or 0 for item in found.changes)
     return {
         **_totals(found),
-        "unchanged_usd": usd_text(found.before_pusd - changed_before),
+        "unchanged_usd": _unchanged(found, found.changes),
         "changes": [_change(item) for item in found.changes],
     }
 
@@ -43,10 +42,17 @@ def _totals(found: Difference) -> dict[str, Any]:
         "passed_over": found.passed_over,
         "priced_before": found.priced_before,
         "priced_after": found.priced_after,
-        "before_usd": usd_text(found.before_pusd),
-        "after_usd": usd_text(found.after_pusd),
+        "before_usd": usd_text(found.known_before_pusd),
+        "after_usd": usd_text(found.known_after_pusd),
         "difference_usd": usd_text(found.after_pusd - found.before_pusd),
     }
+
+
+def _unchanged(found: Difference, changes: Sequence[Change]) -> str | None:
+    """The known cost of what stays as it was; None where nothing had a cost."""
+    if found.known_before_pusd is None:
+        return None
+    return usd_text(found.before_pusd - sum(item.before_pusd or 0 for item in changes))
 
 
 def _change(item: Change) -> dict[str, Any]:
@@ -82,8 +88,7 @@ def version_document(version: Version, changes: Sequence[Change] | None = None) 
         **_totals(version.did),
     }
     if changes is not None:
-        before = sum(item.before_pusd or 0 for item in changes)
-        document["unchanged_usd"] = usd_text(version.did.before_pusd - before)
+        document["unchanged_usd"] = _unchanged(version.did, changes)
         document["changes"] = [_change(item) for item in changes]
     return document
 
@@ -97,8 +102,8 @@ def difference_text(document: Mapping[str, Any]) -> str:
         )
     lines += list(_table(document["changes"]))
     lines += [
-        f"{'Unchanged':<52}{document['requests'] - document['changed']:>12,}{document['unchanged_usd']:>22}",
-        f"{'Total':<52}{document['requests']:>12,}{document['before_usd']:>22}{document['after_usd']:>22}"
+        f"{'Unchanged':<52}{document['requests'] - document['changed']:>12,}{_known(document['unchanged_usd'])}",
+        f"{'Total':<52}{document['requests']:>12,}{_known(document['before_usd'])}{_known(document['after_usd'])}"
         f"{_signed(document['difference_usd']):>22}",
         f"With a known cost: {document['priced_before']:,} requests before, {document['priced_after']:,} after.",
     ]
@@ -132,7 +137,7 @@ def _table(changes: Sequence[Mapping[str, Any]]) -> Iterable[str]:
     for row in rows[:SHOWN]:
         yield (
             f"{row['day'] or 'no time':<12}{_cut(row['model'] or '-', 39):<40}{row['requests']:>12,}"
-            f"{row['before_usd'] or 'unknown':>22}{row['after_usd'] or 'unknown':>22}"
+            f"{_known(row['before_usd'])}{_known(row['after_usd'])}"
             f"{_signed(row['difference_usd']):>22}  {row['why']}"
         )
     left = rows[SHOWN:]
@@ -161,6 +166,10 @@ def _version_line(row: Mapping[str, Any]) -> str:
         f"{row['version']:>7}  {row['started'][:19]:<20}{row['state']:<12}{row['changed']:>12,}"
         f"{_signed(row['difference_usd']):>22}  {what}{span} (by {row['who'] or 'unknown'}){_cut(why, 80)}"
     )
+
+
+def _known(amount: str | None) -> str:
+    return f"{amount or 'unknown':>22}"
 
 
 def _signed(amount: str) -> str:

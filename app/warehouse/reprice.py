@@ -74,6 +74,16 @@ class Difference:
     after_pusd: int = 0
     changes: tuple[Change, ...] = ()
 
+    @property
+    def known_before_pusd(self) -> int | None:
+        """The sum before; None where there are requests and none of them had a cost."""
+        return self.before_pusd if self.priced_before or not self.requests else None
+
+    @property
+    def known_after_pusd(self) -> int | None:
+        """The sum after; None where there are requests and none of them has a cost."""
+        return self.after_pusd if self.priced_after or not self.requests else None
+
 
 class Source(Protocol):
     """Where new figures come from."""

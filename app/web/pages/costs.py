@@ -102,10 +102,16 @@ def _side_table(context: Context, found: Sequence[SideBySide]) -> Table:
             Column("provider", "Provider", twin_only=True),
             Column("requests", "Requests", "number"),
             Column("list_usd", "At list prices", "number", "What the provider's public prices give"),
-            Column("cost_usd", "At contract", "number", "Our figure: your own terms where there are any, else list"),
-            Column("reports", "Reports", "number", "Requests whose source reported a cost"),
-            Column("reported_usd", "Reported", "number", "The sum of those reports"),
-            Column("same_cost_usd", "Ours of these", "number", "Our figure of the requests that have both"),
+            Column(
+                "cost_usd",
+                "At contract",
+                "number",
+                "Our figure: your own terms where there are any, else list",
+                leads=True,
+            ),
+            Column("reports", "Reports", "number", "Requests whose source reported a cost", minor=True),
+            Column("reported_usd", "Reported", "number", "The sum of those reports", minor=True),
+            Column("same_cost_usd", "Ours of these", "number", "Our figure of the requests that have both", minor=True),
             Column("same_difference_usd", "Reported − ours", "number", "In dollars, of the requests that have both"),
             Column(
                 "differing", "Reports off", "number", "Requests whose report differs by more than 1 % and $0.000001"
@@ -224,8 +230,8 @@ def _versions_table(context: Context, versions: Sequence[Version]) -> Table:
                 cells.text(_what(item), note=item.order.why),
                 cells.text(item.order.who or None),
                 cells.count(item.did.changed),
-                Cell(usd_text(item.did.before_pusd), show.money(item.did.before_pusd)),
-                Cell(usd_text(item.did.after_pusd), show.money(item.did.after_pusd)),
+                Cell(usd_text(item.did.known_before_pusd), show.money(item.did.known_before_pusd)),
+                Cell(usd_text(item.did.known_after_pusd), show.money(item.did.known_after_pusd)),
                 replace(cells.delta(item.did.after_pusd - item.did.before_pusd), tone=""),
             )
             for item in versions[:SHOWN]
