@@ -46,6 +46,7 @@ def test_a_file_is_priced_before_anything_is_sent(reader: Reader) -> None:
 def test_answers_without_a_cap_and_models_without_a_price_stay_unknown(reader: Reader) -> None:
     said = reader.text(reader.upload(chat("a", cap=None).encode()))
     assert "and answers, which have no cap" in said
+    assert "On the prompts alone; they in real time: $" in said
     said = reader.text(reader.upload(chat("a", model="in-house-tune").encode()))
     assert "Estimated cost n/a a model has no batch price" in said
     assert "Saves n/a" in said

@@ -103,15 +103,16 @@ def _figures(found: Preview, upstream: Upstream) -> tuple[Figure, ...]:
 def _saves(found: Preview) -> tuple[str, str]:
     """What the batch price takes off the same estimate in real time."""
     document = found.estimate.document()
-    batch, realtime = _both(document, "batch"), _both(document, "realtime")
+    batch, realtime = (document[f"{side}_input_usd"] for side in ("batch", "realtime"))
     if batch is None or realtime is None:
         return show.UNKNOWN, "A price of one of the models is not known"
-    return show.unit_money(realtime - batch), f"The same in real time: {show.unit_money(realtime)}"
-
-
-def _both(document: dict[str, str | None], side: str) -> Decimal | None:
-    prompts, answers = document[f"{side}_input_usd"], document[f"{side}_output_cap_usd"]
-    return None if prompts is None else Decimal(prompts) + Decimal(answers or 0)
+    batch, realtime, of = Decimal(batch), Decimal(realtime), "The same"
+    answers = [document[f"{side}_output_cap_usd"] for side in ("batch", "realtime")]
+    if None in answers:
+        of = "On the prompts alone; they"
+    else:
+        batch, realtime = batch + Decimal(answers[0]), realtime + Decimal(answers[1])
+    return show.unit_money(realtime - batch), f"{of} in real time: {show.unit_money(realtime)}"
 
 
 def _providers(context: Context, desk: BatchDesk, file_id: str, chosen: Upstream) -> tuple[Choice, ...]:
