@@ -6,6 +6,7 @@ import itertools
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
+import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -15,6 +16,9 @@ from app.core.usage import Part, UsageEvent, UsagePart
 from app.main.runtime import load_book
 from app.settings import Settings
 from app.warehouse.priced import Pricer
+from app.warehouse.ranks import ranked
+from app.warehouse.snapshots import joined, paired
+from app.warehouse.unchanged import bringing
 from ingest.fingerprint import Fingerprinter
 from ingest.formats.format import Origin
 from ingest.inbox import take_inbox
@@ -89,20 +93,27 @@ def pricer() -> Pricer:
     return Pricer(load_book(Settings()))
 
 
-def write(store: Store, name: str, told: list[tuple[int, Snapshot]], ids: dict[str, str]) -> None:
-    """One shard: a chunk a snapshot, each from a file of its own."""
+def filled(told: list[tuple[int, Snapshot, dict[str, str]]]) -> Rows:
+    """Snapshots as the rows of one shard: a chunk each, from a file of its own."""
     rows, prints = Rows(), Fingerprinter(KEY, "all")
-    chunks: list[ChunkResult] = []
-    for number, snapshot in told:
+    for chunk_no, (number, snapshot, ids) in enumerate(told):
         fields: dict[str, Any] = {**ids, **snapshot}
         source, tie, text = fields.pop("source"), fields.pop("tie"), fields.pop("text")
         event = UsageEvent(**fields, prompt=None if text is None else [Part("user", "text", text)])
-        rows.begin(len(chunks), source)
-        prints.add(rows, event, Origin(source, f"{number}.jsonl", 1), len(chunks), tie, 0)
+        rows.begin(chunk_no, source)
+        prints.add(rows, event, Origin(source, f"{number}.jsonl", 1), chunk_no, tie, 0)
+    return rows
+
+
+def write(store: Store, name: str, told: list[tuple[int, Snapshot]], ids: dict[str, str]) -> None:
+    """One shard: a chunk a snapshot, each from a file of its own."""
+    rows = filled([(number, snapshot, ids) for number, snapshot in told])
+    chunks: list[ChunkResult] = []
+    for number, snapshot in told:
         chunk = Chunk(
-            source=source, format="made", file=f"{number}.jsonl", path=f"{number}.jsonl", compression="none",
-            layout="lines", byte_from=0, byte_to=1, settled_to=1, line_from=0, line_to=1, at_end=True, head_bytes=1,
-            head_hash=1, file_bytes=1, file_mtime_ns=1,
+            source=snapshot["source"], format="made", file=f"{number}.jsonl", path=f"{number}.jsonl",
+            compression="none", layout="lines", byte_from=0, byte_to=1, settled_to=1, line_from=0, line_to=1,
+            at_end=True, head_bytes=1, head_hash=1, file_bytes=1, file_mtime_ns=1,
         )  # fmt: skip
         chunks.append(ChunkResult(chunk=chunk, line_to=1, tail_hash=1, complete=True, read=1))
     write_shard(store.data_dir, ShardMeta(name=name, billing={}, chunks=chunks, rejects=[]), rows.frames())
@@ -169,6 +180,38 @@ def test_snapshots_of_a_call_make_one_row_however_they_come(shared: Store, data:
         found = told(shared, chosen, kind)
         for table, rows in plain.items():
             assert found[table] == rows, (table, groups)
+
+
+def frame(snapshots: list[Snapshot], calls: list[dict[str, str]]) -> pl.DataFrame:
+    """One snapshot of each call, as rows that the law joins."""
+    told = [(number, *one) for number, one in enumerate(zip(snapshots, calls, strict=True))]
+    sources = pl.Series("source", [one["source"] for one in snapshots], dtype=pl.String)
+    requests = filled(told).frames()["requests"].with_columns(sources, origin_file=pl.lit("a"), shard_no=pl.lit(0))
+    return ranked(requests, None)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(data=st.data())
+def test_a_row_that_is_told_at_once_to_bring_nothing_changes_nothing_by_the_law(data: st.DataObject) -> None:
+    told = data.draw(st.lists(st.lists(SNAPSHOTS, min_size=4, max_size=4), min_size=1, max_size=12))
+    again = [data.draw(st.sampled_from((0, 1, 2, 3))) for _ in told]  # which of them comes again: the last is new
+    calls = [a_call("strong") for _ in told]
+    first, second, third = (frame([one[nth] for one in told], calls) for nth in range(3))
+    stands = joined(paired(third, joined(paired(second, first)).drop("changed", "says_more")))
+    now = frame([one[nth] for one, nth in zip(told, again, strict=True)], calls)
+    pairs = paired(now, stands.drop("changed", "says_more"))
+    left_out = pairs.join(bringing(pairs), on="request_key", how="anti")
+    assert not joined(left_out)["changed"].any()
+    new = [call["provider_response_id"] for call, nth in zip(calls, again, strict=True) if nth == 3]
+    known = joined(pairs.filter(~pl.col("provider_response_id").is_in(new)))
+    assert not known["changed"].any()
+
+
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(snapshots=st.lists(SNAPSHOTS, min_size=1, max_size=12))
+def test_what_stands_already_is_told_at_once_to_bring_nothing(snapshots: list[Snapshot]) -> None:
+    rows = frame(snapshots, [a_call("strong") for _ in snapshots])
+    assert bringing(paired(rows, rows)).is_empty()
 
 
 A_CALL: Final[Snapshot] = {"source": "app", "tie": b"1", "text": None, "model": "gpt-4o", "tok_input": 1000} | {
