@@ -35,16 +35,6 @@ class Attributed:
     by: Mapping[str, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Moved:
-    """Requests and money that re-applying moved from one feature to another."""
-
-    from_feature: str
-    to_feature: str
-    requests: int
-    cost_pusd: int | None
-
-
 def attribute(session: Session, rules: tuple[Rule, ...], *, now_us: int, again: bool = False) -> Attributed:
     """Attribute what is not attributed yet; with `again`, or when the rules are other ones, everything anew.
 
@@ -69,14 +59,6 @@ def attribute(session: Session, rules: tuple[Rule, ...], *, now_us: int, again: 
         session.execute("attribution.set_state", version=version, rules=compiled.version, applied_us=now_us)
     by = {str(kind): int(count) for kind, count in session.rows("attribution.outcome")}
     return Attributed(version, sum(by.values()), by)
-
-
-def moved(session: Session, version: int) -> tuple[Moved, ...]:
-    """What a version changed against the one before it, the most money first."""
-    return tuple(
-        Moved(str(old), str(new), int(requests), None if cost is None else int(cost))
-        for old, new, requests, cost in session.rows("attribution.moved", version=version)
-    )
 
 
 def _find_new(session: Session, version: int) -> None:
