@@ -15,7 +15,6 @@ from app.pricing.aims import aimed, literal_names, set_models
 from app.pricing.currency import REPORTING
 from app.pricing.frames import ALIAS_SCHEMA, PAIR_COLUMNS, rates_frame
 from app.pricing.match import Match, Matcher
-from app.pricing.rates import RATE_COLUMNS
 from app.pricing.rows import rate_key
 from app.pricing.rule_index import RuleIndex
 from app.pricing.timetable import rows_for
@@ -179,42 +178,6 @@ class PriceBook:
             if row.holds(at_us, prompt_tokens):
                 return Rate(row.price_row, row.rates, row.source, row.status)
         return None
-
-    def rates_at(self, cells: pl.DataFrame) -> pl.DataFrame:
-        """`cells` with the rate columns, `price_row` and `price_status` added; NULL where unpriced.
-
-        Needs columns provider, model_id, ctx (text), at_us, prompt_tokens; `account` is used where it is there.
-        """
-        needed = ["provider", "model_id", "ctx", "at_us", "prompt_tokens"]
-        keys = needed + (["account"] if "account" in cells.columns else [])
-        distinct = cells.select(keys).unique(maintain_order=True)
-        rows = []
-        for key in distinct.iter_rows(named=True):
-            found = self.rate(
-                key["provider"],
-                key["model_id"],
-                at_us=key["at_us"],
-                ctx=key["ctx"] or "",
-                prompt_tokens=key["prompt_tokens"],
-                account=key.get("account"),
-            )
-            rates = [None] * len(RATE_COLUMNS) if found is None else [found.rates[name] for name in RATE_COLUMNS]
-            rows.append(
-                (
-                    *key.values(),
-                    None if found is None else found.price_row,
-                    None if found is None else found.status,
-                    *rates,
-                )
-            )
-        schema: dict[str, Any] = {
-            **{name: distinct.schema[name] for name in keys},
-            "price_row": pl.String,
-            "price_status": pl.String,
-            **dict.fromkeys(RATE_COLUMNS, pl.Decimal(24, 6)),
-        }
-        table = pl.DataFrame(rows, schema=schema, orient="row")
-        return cells.join(table, on=keys, how="left", nulls_equal=True, maintain_order="left")
 
     def rows_of(self, provider: str | None, model: str) -> list[RateRow]:
         """Every row of a model, all contexts, for `halve prices show`; empty where the name is unknown."""

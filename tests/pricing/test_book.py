@@ -91,22 +91,6 @@ def test_every_token_class_has_a_rate_column() -> None:
     assert [name.replace("r_", "tok_", 1) for name in TOKEN_RATES] == list(TOKEN_CLASSES)
 
 
-def test_rates_of_a_frame_are_the_rates_of_its_rows(book: PriceBook) -> None:
-    cells = pl.DataFrame(
-        {
-            "provider": ["openai", "openai", "nobody", "deepseek"],
-            "model_id": ["gpt-4o", "gpt-4o", "x", "deepseek-v4-pro"],
-            "ctx": ["", "batch", "", ""],
-            "at_us": [us("2026-10-27T02:00:00Z")] * 4,
-            "prompt_tokens": [10, 10, 10, 10],
-        }
-    )
-    priced = book.rates_at(cells)
-    assert priced["r_input"].cast(pl.Int64).to_list() == [2_500_000, 1_250_000, None, 1_320_000]
-    assert priced["price_row"].to_list()[2] is None
-    assert priced.select(cells.columns).equals(cells)
-
-
 def test_show_lists_each_dated_row_with_its_source(book: PriceBook) -> None:
     lines = show(book, "claude-sonnet-4-6")
     assert lines[0].usd_per_mtok["input"] == "3"
