@@ -219,7 +219,7 @@ def replay(
 @main.command()
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @path_options
-@click.option("--source", metavar="NAME", help="Name under which these logs are kept (default: from the path).")
+@click.option("--source", metavar="NAME", help="Name under which these logs are kept (default: their format's).")
 @json_option
 def ingest(
     paths: tuple[str, ...],

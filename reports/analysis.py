@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from app.analysis import alike_logs, overlap, spend
 from app.analysis import coverage as covered
-from app.analysis import overlap, spend
 from app.analysis.bill_share import from_bills, kept_apart, valued_from_bills, whole_days
 from app.analysis.days import EVERYTHING, local_days
 from app.analysis.figures import known_sum
@@ -122,7 +122,8 @@ class AnalysisDocument:
     """See the module; `plan` and `levers_data` are those of app.plan, empty where no plan was made.
 
     `basis` is None where the window holds neither a request nor what a bill says of models.
-    `rejected_examples` say "file:line: reason" of the first few rejected records.
+    `rejected_examples` say "file:line: reason" of the first few rejected records, `alike_logs` which logs of one source
+    look as if they told of the same calls.
     """
 
     window: Span
@@ -143,6 +144,7 @@ class AnalysisDocument:
     plan: Mapping[str, Any] | None = None
     held_out: tuple[HeldOut, ...] = ()
     other_services: tuple[OtherServices, ...] = ()
+    alike_logs: tuple[str, ...] = ()
 
 
 def build(
@@ -186,6 +188,7 @@ def build(
             HeldOut(one.source, one.counted, one.requests, usd_text(one.cost_pusd)) for one in overlap.held(session)
         ),
         other_services=tuple(OtherServices(provider, usd_text(pusd)) for provider, pusd in kept_apart(session, view)),
+        alike_logs=tuple(one.text() for one in alike_logs.find(session)),
     )
 
 

@@ -116,17 +116,24 @@ def _head(console: Console, made: AnalysisDocument) -> None:
     if made.requests and made.basis != "paid":
         _say(console, "List-price value: Halve was not told how these tokens are billed. Keep the logs with")
         _say(console, "`halve ingest`, then `halve sources billing NAME api|subscription|provisioned|free`.")
-    for one in made.held_out:
-        amount = f"{plural(one.requests, 'request')} of {one.source} ({money(one.cost_usd)})"
-        _say(console, f"In no sum: {amount}, because {one.counted_source} tells of the same calls.")
-    if made.other_services:
-        named = ", ".join(f"{one.provider} {money(one.cost_usd)}" for one in made.other_services)
-        whole = money(_added(*(one.cost_usd for one in made.other_services)))
-        _say(console, f"Kept apart: a bill of {whole} for services that are no models ({named}).")
+    _say_left_out(console, made)
     if made.rejected_examples:
         for example in made.rejected_examples:
             _say(console, f"rejected: {example}")
         _say(console, "`halve inspect` on the same logs shows every rejected record.")
+
+
+def _say_left_out(console: Console, made: AnalysisDocument) -> None:
+    """What is in no sum, and what may be in them twice."""
+    for one in made.held_out:
+        amount = f"{plural(one.requests, 'request')} of {one.source} ({money(one.cost_usd)})"
+        _say(console, f"In no sum: {amount}, because {one.counted_source} tells of the same calls.")
+    for alike in made.alike_logs:
+        _say(console, alike)
+    if made.other_services:
+        named = ", ".join(f"{one.provider} {money(one.cost_usd)}" for one in made.other_services)
+        whole = money(_added(*(one.cost_usd for one in made.other_services)))
+        _say(console, f"Kept apart: a bill of {whole} for services that are no models ({named}).")
 
 
 def _spend(console: Console, title: str, rows: Sequence[Row], made: AnalysisDocument, *, wide: bool) -> None:

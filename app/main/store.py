@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import httpx2
 
-from app.analysis import token_checks
+from app.analysis import alike_logs, token_checks
 from app.core.errors import NotFoundError, UsageError
 from app.main.refresh import attribute_and_sum, now_us
 from app.main.runtime import demand_store, make_folder, opened
@@ -20,6 +20,7 @@ from app.main.service_calls import alone, service_client
 from app.plan import store as plan_store
 from app.plan.result import plan_document
 from app.warehouse import rollup, upkeep
+from ingest.connectors.files import find
 from ingest.pipeline import ingest_paths, write_shards
 from ingest.shard import left_aside
 
@@ -81,6 +82,10 @@ def ingest(
         )
         if summary.stored or summary.updated:
             attribute_and_sum(runtime, settings.zone)
+        if summary.stored:
+            with runtime.warehouse.session() as session:
+                alike = alike_logs.find(session, [one.given for one in find(paths, exclude)])
+            summary.problems += [one.text() for one in alike]
         return {"handed_to_service": False, **asdict(summary)}
 
 
@@ -132,6 +137,8 @@ def doctor(settings: Settings) -> list[dict[str, Any]]:
             _check("roll-ups equal facts", not wrong, "they agree" if not wrong else f"{len(wrong)} buckets differ")
         )
         checks += [_check(*finding) for finding in upkeep.checks(session)]
+        alike = [one.text() for one in alike_logs.find(session)]
+        checks.append(_check("one call, one log", True, " ".join(alike) or "no two logs of a source have calls alike"))
         checks += token_checks.checks(session)
     return checks
 

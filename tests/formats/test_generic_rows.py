@@ -133,10 +133,25 @@ def test_values_as_parquet_gives_them_are_read(one):
     assert event.warnings == ["zone_assumed:end_time"]
 
 
-CALLED_START = (
-    "start start_time startTime started_at begin begin_time ts time datetime Timestamp @timestamp request_time "
-    "requestTimestamp created created_at timestamp_ms date"
-).split()
+CALLED_START = [
+    "start",
+    "start_time",
+    "startTime",
+    "started_at",
+    "begin",
+    "begin_time",
+    "ts",
+    "time",
+    "datetime",
+    "Timestamp",
+    "@timestamp",
+    "request_time",
+    "requestTimestamp",
+    "created",
+    "created_at",
+    "timestamp_ms",
+    "date",
+]
 
 
 @pytest.mark.parametrize("column", CALLED_START)
