@@ -1,5 +1,6 @@
 -- The temporary table `ruled`: what the rules say of each pending request (request_key, start_us); feature, team,
--- environment and label are NULL where no rule says. Reads rule_fields, rule_conditions, rule_outputs and rule_list (app/analysis/rules.py).
+-- environment and label are NULL where no rule says. Reads rule_fields, rule_conditions, rule_outputs and rule_list
+-- (app/analysis/rules.py).
 CREATE OR REPLACE TEMP TABLE ruled AS
 WITH subjects AS (
     SELECT

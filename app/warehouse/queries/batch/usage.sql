@@ -1,6 +1,7 @@
 -- What the requests of batch jobs used and cost since $since_us, summed where the same rates hold: by job (the tag
--- at $job_path), provider, model, price context, hour and band of prompt length. Columns: job, provider, model_id, account, region, price_context, hour_us, prompt_tokens (the mean of the band), priced (whether
--- everything in the group has its price), requests, unpriced, charged_pusd (of what has a price), the token classes.
+-- at $job_path), provider, model, price context, hour and band of prompt length. Columns: job, provider, model_id, account,
+-- region, price_context, hour_us, prompt_tokens (the mean of the band), priced (whether everything in the group has its
+-- price), requests, unpriced, charged_pusd (of what has a price), the token classes.
 WITH rows_in AS (
     SELECT
         json_extract_string(r.tags, $job_path) AS job,

@@ -1,6 +1,6 @@
--- Every stored line of a bill, in the order of its place: source, report, day, last_day, provider, account, model, class, kind, region,
--- service_tier, is_batch, line_item, unit, quantity, requests, cost, effective_cost, list_cost, currency, lines, has_more
--- (whether its page says that another follows), file, line.
+-- Every stored line of a bill, in the order of its place: source, report, day, last_day, provider, account, model, class,
+-- kind, region, service_tier, is_batch, line_item, unit, quantity, requests, cost, effective_cost, list_cost, currency,
+-- lines, has_more (whether its page says that another follows), file, line.
 SELECT
     source, report, cast(day AS VARCHAR) AS day,
     cast(last_day AS VARCHAR) AS last_day, provider, account, model, class, kind, region, service_tier, is_batch,

@@ -1,7 +1,8 @@
 -- What was logged by UTC day (at_us, noon), provider, account, model and whether it has a price, for [from_us, to_us):
--- at_us, provider, account, model_id, service_tier, is_batch ('unassigned' where unknown), billing, requests, then tokens and cost of the classes
--- input, cache_read, cache_write, output, and the cost of everything else. A cost is NULL where nothing of it has a price.
--- Calls that were not billed (answers of a cache of one's own) and days that only a bill knows are left out.
+-- at_us, provider, account, model_id, service_tier, is_batch ('unassigned' where unknown), billing, requests, then tokens
+-- and cost of the classes input, cache_read, cache_write, output, and the cost of everything else. A cost is NULL where
+-- nothing of it has a price. Calls that were not billed (answers of a cache of one's own) and days that only a bill knows
+-- are left out.
 WITH billing_of AS (
     SELECT source AS billed_source, max(billing) AS billing FROM sources GROUP BY source
 )

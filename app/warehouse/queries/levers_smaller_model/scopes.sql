@@ -1,5 +1,5 @@
 -- One row a scope and kind of need (tools, images, schema, size class): requests, dollars, tokens, the longest.
--- `spend_share` is the scope's share of the stream's spend.
+-- `stream_pusd` is what the whole stream cost, so that a scope's share of it can be told.
 SELECT
     s.feature, s.template, s.provider, s.model_id, n.tools, n.images, n.schema_output,
     CASE WHEN n.prompt_tokens > 272000 THEN 6 WHEN n.prompt_tokens > 200000 THEN 5 WHEN n.prompt_tokens > 120000 THEN 4

@@ -1,8 +1,9 @@
 -- Where the zone of each scope stops being the same, and what stable text stands behind that place.
 -- Returns (scope_id, requests, sampled, values_seen, breaker_line, breaker_hash, breaker_seg, prompt_bytes, bytes_before,
--- stable_bytes, behind_bytes, zone_bytes): requests sampled and different first changing lines among them; the usual first changing line (1-based) with an example of its hash and of the part that holds
--- it, and means over requests: bytes of the prompt, of the text before the first change, of all stable text of the zone, of
--- the stable text behind the first change, of the zone. NULL line: the changing part is no text of lines.
+-- stable_bytes, behind_bytes, zone_bytes): requests sampled and different first changing lines among them; the usual first
+-- changing line (1-based) with an example of its hash and of the part that holds it, and means over requests: bytes of the
+-- prompt, of the text before the first change, of all stable text of the zone, of the stable text behind the first change,
+-- of the zone. NULL line: the changing part is no text of lines.
 WITH marked AS (
     SELECT s.scope_id AS scope_id, s.seg_hash AS seg_hash, s.requests AS requests, s.pos AS pos, s.line_hash AS line_hash,
            s.bytes AS bytes,

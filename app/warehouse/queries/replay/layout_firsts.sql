@@ -1,5 +1,6 @@
--- The end of the stable text of each moved prompt, as the temporary table layout_firsts(request_key, scope_id, pos, stable_units, key, share,
--- moved_weight): equal keys where everything before the zone and its stable text are; moved_weight is that of the zone's changing text.
+-- The end of the stable text of each moved prompt, as the temporary table layout_firsts(request_key, scope_id, pos,
+-- stable_units, key, share, moved_weight): equal keys where everything before the zone and its stable text are;
+-- moved_weight is that of the zone's changing text.
 CREATE OR REPLACE TEMPORARY TABLE layout_firsts AS
 WITH before AS (
     SELECT e.request_key AS request_key, coalesce(t.key, g.chain_hash) AS key

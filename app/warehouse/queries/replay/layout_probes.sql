@@ -5,9 +5,9 @@
 --   marking 'all' writes every boundary (providers that match any prefix), 'marks' the ordinals in {marks}(plan, scope_id,
 --   ordinal) and, with mark_last = 1, the end of the prompt, 'billed' the boundary of layout_billed.
 -- An entry is readable from the first token of the answer on, or ready_us after the start where that is not logged; at once with
--- at_once = 1. Several plans of one scope are replayed side by side: a plan is part of every key. Tokens are the stream's prompt tokens cut
--- at the boundary's share of the prompt, so a request that changed model or left the stream is replayed as it is there.
--- The request_key is the stream's; the plan rides in pos (plan * 1000000 + pos + 2).
+-- at_once = 1. Several plans of one scope are replayed side by side: a plan is part of every key. Tokens are the stream's
+-- prompt tokens cut at the boundary's share of the prompt, so a request that changed model or left the stream is replayed
+-- as it is there. The request_key is the stream's; the plan rides in pos (plan * 1000000 + pos + 2).
 CREATE OR REPLACE TEMPORARY TABLE layout_probes AS
 SELECT cast(hash(plan, provider, model_id, account, key) >> 1 AS bigint) AS key,
        start_us, request_key, plan * 1000000 + pos + 2 AS pos, tokens_upto,

@@ -1,8 +1,8 @@
 -- What a layout needs of {stream}, as the temporary table layout_stream(request_key, start_us, first_token_us, day,
--- feature, template, provider, model_id, account ('' where unknown), session_id, prompt_tokens, cached_tokens, read_tokens, tok_* of text): only requests with
--- a time and a prompt. prompt_tokens are text tokens in the model's own tokens (audio and images stay as they were billed),
--- cached_tokens those read or written, read_tokens those read (NULL where the source does not say); both 0 where the model
--- changed.
+-- feature, template, provider, model_id, account ('' where unknown), session_id, prompt_tokens, cached_tokens, read_tokens,
+-- tok_* of text): only requests with a time and a prompt. prompt_tokens are text tokens in the model's own tokens (audio
+-- and images stay as they were billed), cached_tokens those read or written, read_tokens those read (NULL where the source
+-- does not say); both 0 where the model changed.
 CREATE OR REPLACE TEMPORARY TABLE layout_stream AS
 SELECT request_key, start_us, first_token_us, day, feature, template, provider, model_id, account, session_id,
        cast(floor(text_tokens * token_ratio) AS bigint) AS prompt_tokens,
