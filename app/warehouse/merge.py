@@ -257,10 +257,11 @@ def _store(session: Session, taken: pl.DataFrame, arrivals: Arrivals, renamed: p
         session.unregister("incoming_lines")
 
 
-# The counts of a whole side under the names that formats give them, where they could not be read.
+# The counts of a whole side under the names that formats give them, where they could not be read, or are of one of
+# several answers.
 _UNREAD_SIDE: Final = (
     r"\bbad_number:(?:(?:uncached_)?input(?:_tokens|_length)?|(?:visible_)?output(?:_tokens|_length)?"
-    r"|(?:prompt|candidates)_token_count)(?:\s|$)"
+    r"|(?:prompt|candidates)_token_count)(?:\s|$)|\binterleaved_stream\b"
 )
 
 

@@ -10,6 +10,7 @@ from ingest.formats.fields import compact, integer, number, text
 from ingest.formats.layout import Layout
 from ingest.formats.openai_chat import error_text, params_of
 from ingest.formats.prompts import Marks, content_parts, mark_last, message_parts, schema_part, tool_parts
+from ingest.formats.stream_events import is_interleaved
 
 if TYPE_CHECKING:
     from ingest.formats.envelope import Exchange
@@ -30,7 +31,7 @@ def read(exchange: Exchange, warnings: list[str]) -> UsageEvent:
     if exchange.chunks is not None:
         event.stream = True
         response = _joined(exchange.chunks)
-        if response["stop_reason"] is None:
+        if not is_interleaved(exchange.chunks, warnings) and response["stop_reason"] is None:
             event.status = "aborted"
     if exchange.request is not None:
         read_request(exchange.request, event)

@@ -13,6 +13,7 @@ from ingest.formats.fields import compact, count, integer, number, table, text
 from ingest.formats.layout import Layout
 from ingest.formats.openai_chat import error_text, params_of
 from ingest.formats.prompts import Marks, content_parts, message_parts, schema_part, tool_parts
+from ingest.formats.stream_events import is_interleaved
 
 if TYPE_CHECKING:
     from ingest.formats.envelope import Exchange
@@ -32,7 +33,7 @@ def read(exchange: Exchange, warnings: list[str]) -> UsageEvent:
     if exchange.chunks is not None:
         event.stream = True
         response, ended = _joined(exchange.chunks)
-        if not ended:
+        if not is_interleaved(exchange.chunks, warnings) and not ended:
             event.status = "aborted"
     if exchange.request is not None:
         _read_request(exchange.request, event)

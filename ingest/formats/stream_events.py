@@ -45,6 +45,8 @@ _OF_WHOLE_CALLS: Final = frozenset((*REQUESTS, "key", "custom_id", "recordId", "
     "body"
 }
 _MOST_NESTED: Final = 3
+INTERLEAVED: Final = "interleaved"
+"""The mark on the start of an answer whose later events nobody can tell from those of others."""
 
 
 class Told(NamedTuple):
@@ -90,6 +92,14 @@ def holds_events(values: list[Any]) -> bool:
 def may_hold_events(text: bytes) -> bool:
     """Whether the text of a log names the events of a stream anywhere."""
     return _SIGNS.search(text) is not None
+
+
+def is_interleaved(events: list[dict[str, Any]], warnings: list[str]) -> bool:
+    """Whether only the start of an answer could be told from others that ran at once; says so among the warnings."""
+    marked = bool(events) and events[0].get(INTERLEAVED) is True
+    if marked:
+        warnings.append("interleaved_stream")
+    return marked
 
 
 def call_id(outer: dict[str, Any]) -> str | None:

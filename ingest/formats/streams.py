@@ -1,9 +1,10 @@
 """Streams logged one event a line: the events of one answer are joined into one record, however they are interleaved.
 
 Answers are told apart by the id that their events carry, by that of the call in the record around them, else by order:
-an event without any belongs to the answer that began last and has not ended. What comes out is the list of events, or
-the record around the first with that list as its response. At most 256 answers and 65,536 events are held open; the
-oldest is let go.
+an event without any belongs to the answer that began last and has not ended. Where later events show that such answers
+ran at once, nobody can say whose the events between were: of each stays what is its own for sure, and its usage is
+unknown. So an answer waits for those that began before it. What comes out is the list of events, or the record around
+the first with that list as its response. At most 256 answers and 65,536 events are held open; the oldest is let go.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from app.core.response_ids import is_strong_id
 from ingest.formats.envelope import NAMES
-from ingest.formats.stream_events import call_id, counted_by_gemini, is_finished_by, kind_of, told
+from ingest.formats.stream_events import INTERLEAVED, call_id, counted_by_gemini, is_finished_by, kind_of, told
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -26,6 +27,8 @@ _ENDS: Final = (
     "message_stop", "message-end", "stream-end",
     "response.completed", "response.failed", "response.incomplete", "response.done",
 )  # fmt: skip
+_NAMELESS: Final = ":#"
+_PROMPT: Final = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 _TIMED: Final = frozenset(name for name, meaning in NAMES.items() if meaning in ("end", "latency_ms", "latency_s"))
 _TIMES: Final = tuple(name for name, meaning in NAMES.items() if meaning == "start")
 
@@ -37,7 +40,10 @@ _BODIES: Final = ("response", "response_body", "responseBody", "custom_id")
 class _Answer:
     """An answer whose stream is still open: where it began, its events and what stood around them."""
 
-    __slots__ = ("answer", "events", "finished", "last", "model", "outer", "place", "prompt", "whole")
+    __slots__ = (
+        "answer", "counted", "ended", "events", "finished", "head", "last", "model", "outer", "place", "prompt", "seen",
+        "uncertain", "whole",
+    )  # fmt: skip
 
     def __init__(self, place: Any) -> None:
         self.place = place
@@ -45,6 +51,13 @@ class _Answer:
         self.outer: dict[str, Any] = {}
         self.last: dict[str, Any] = {}
         self.finished = False
+        # Of answers without an id: whether it is over and waits for an older one; the answer that had begun last at its
+        # last event; whether others ran at once; the counters that are its own for sure; what stood around its start.
+        self.ended = False
+        self.seen = 0
+        self.uncertain = False
+        self.counted: dict[str, Any] | None = None
+        self.head: dict[str, Any] = {}
         # Of Gemini, whose chunks look like whole answers and may carry no id.
         self.whole: list[tuple[Any, Any]] = []
         self.model: str | None = None
@@ -52,6 +65,8 @@ class _Answer:
         self.answer = 0
 
     def add(self, event: dict[str, Any], outer: dict[str, Any]) -> None:
+        if not self.events:
+            self.head = outer
         self.events.append(event)
         delta = event.get("delta")
         if event.get("type") == "message_delta" and type(delta) is dict and delta.get("stop_reason"):
@@ -64,11 +79,20 @@ class _Answer:
         """The one record that all of them are."""
         if len(self.whole) == 1:
             return _opened(self.whole[0][1], self.events[0], self.outer)
+        if self.uncertain and _starts(self.events[0]):
+            return {**self.head, "response": self._certain()} if self.head else self._certain()
         if not self.outer:
             return self.events
         ended = next((self.last[name] for name in _TIMES if self.last.get(name) is not None), None)
         dated = {} if ended is None or not _TIMED.isdisjoint(self.outer) else {"end_time": ended}
         return {**self.outer, **dated, "response": self.events}
+
+    def _certain(self) -> list[dict[str, Any]]:
+        """The events that no other answer can have had."""
+        first = self.events[0]
+        if "messageStart" in first:  # usage comes whole, in one event: only the text may be of several
+            return [event for event in self.events if not any(name.startswith("contentBlock") for name in event)]
+        return [{**first, INTERLEAVED: True}] if self.counted is None else [first, self.counted]
 
 
 class _Gathering:
@@ -79,6 +103,8 @@ class _Gathering:
         self._open: dict[str, _Answer] = {}
         self._held = 0
         self._serial = 0
+        self._begun: dict[str, int] = {}  # of each kind without ids: the answer that began last
+        self._owed = 0  # ends that are still to come of answers which were over when the next began
         self._finishing = False  # whether this log keeps why Gemini's answers ended
 
     def take(self, place: Any, record: Any) -> Iterator[tuple[Any, Any]]:
@@ -99,10 +125,15 @@ class _Gathering:
             call = call_id(found.outer)
             name = self._name(kind, event, call)
             if _starts(event) and (before := self._before(name, kind, event)) is not None:
-                yield self._close(before)
-            self._add(name, place, event, found.outer)
+                self._owed += _NAMELESS in before
+                yield from self._over(before)
+            if event.get("type") == "message_stop" and self._is_owed(name):
+                continue
+            answer = self._add(name, place, event, found.outer)
+            if _NAMELESS in name:
+                self._note_overlap(name, answer)
             if _is_last(kind, event):
-                yield self._close(name)
+                yield from self._over(name)
         yield from self._bounded()
 
     def _is_whole(self, found: Told) -> bool:
@@ -141,6 +172,40 @@ class _Gathering:
         self._held -= len(answer.events)
         return answer.place, answer.record()
 
+    def _is_owed(self, name: str) -> bool:
+        """Whether a mere end is that of an answer which was over before: this one did not say yet why it ended."""
+        answer = self._open.get(name)
+        owed = _NAMELESS in name and self._owed > 0 and (answer is None or not answer.finished)
+        self._owed -= owed
+        return owed
+
+    def _over(self, name: str) -> Iterator[tuple[Any, Any]]:
+        """What an answer's end makes whole: itself, unless one that is older is open and may have run at once."""
+        if _NAMELESS not in name:
+            yield self._close(name)
+            return
+        self._open[name].ended = True
+        for other in self._nameless(name):
+            if not self._open[other].ended:
+                return
+            yield self._close(other)
+
+    def _nameless(self, name: str) -> list[str]:
+        """The answers without an id that are held, of the kind of this one; the oldest first."""
+        prefix = name[: name.index(_NAMELESS) + len(_NAMELESS)]
+        return [other for other in self._open if other.startswith(prefix)]
+
+    def _note_overlap(self, name: str, answer: _Answer) -> None:
+        """An answer that goes on after another began ran beside it: whose the events between were is unknown."""
+        kind = name[: name.index(_NAMELESS)]
+        if len(answer.events) == 1:
+            self._begun[kind] = _serial_of(name)
+        elif answer.seen < self._begun[kind]:
+            for other in self._nameless(name):
+                if _serial_of(other) > answer.seen or other == name:
+                    self._open[other].uncertain = True
+        answer.seen = self._begun[kind]
+
     def _bounded(self) -> Iterator[tuple[Any, Any]]:
         while len(self._open) > MAX_OPEN or self._held > MAX_EVENTS:
             yield self._close(next(iter(self._open)))
@@ -158,15 +223,33 @@ class _Gathering:
             return self._latest(kind, call) or f"{kind}:?"
         if call is not None:
             return f"{kind}::{call}"
-        latest = None if _starts(event) else self._latest(f"{kind}:#", None)
+        latest = None if _starts(event) else self._counting(event) or self._latest(f"{kind}{_NAMELESS}", None, event)
         if latest is None:
             self._serial += 1
-            latest = f"{kind}:#{self._serial}"
+            latest = f"{kind}{_NAMELESS}{self._serial}"
         return latest
 
-    def _latest(self, prefix: str, call: str | None) -> str | None:
+    def _counting(self, event: dict[str, Any]) -> str | None:
+        """The open answer of Anthropic's whose prompt an event counts, where only one has such a prompt."""
+        counts = _prompt_counts(event.get("usage")) if event.get("type") == "message_delta" else None
+        if counts is None:
+            return None
+        fits = [
+            name
+            for name, answer in self._open.items()
+            if name.startswith(f"messages{_NAMELESS}") and not answer.ended and _started_with(answer) == counts
+        ]
+        if len(fits) != 1:
+            return None
+        self._open[fits[0]].counted = event
+        return fits[0]
+
+    def _latest(self, prefix: str, call: str | None, event: dict[str, Any] | None = None) -> str | None:
         """The name of the answer that began last under a prefix; of a call, if it is known, alone."""
-        names = (name for name in reversed(self._open) if name.startswith(prefix))
+        names = (name for name in reversed(self._open) if name.startswith(prefix) and not self._open[name].ended)
+        if event is not None and event.get("type") == "message_stop":  # what said why it ended goes before
+            open_ones = list(names)
+            return next((name for name in open_ones if self._open[name].finished), next(iter(open_ones), None))
         if call is None:
             return next(names, None)
         return next((name for name in names if call_id(self._open[name].outer) == call), None)
@@ -177,7 +260,7 @@ class _Gathering:
             return None
         if name in self._open:
             return None if self._open[name].events[0] == event else name  # a start may be told of twice
-        latest = self._latest(f"{kind}:#", None)
+        latest = self._latest(f"{kind}{_NAMELESS}", None)
         return latest if latest is not None and self._open[latest].finished else None
 
     def _gemini(
@@ -306,6 +389,22 @@ def _own_id(kind: str, event: dict[str, Any]) -> str | None:
 
 def _starts(event: dict[str, Any]) -> bool:
     return "messageStart" in event or event.get("type") in _STARTS or event.get("event_type") in _STARTS
+
+
+def _serial_of(name: str) -> int:
+    return int(name.rpartition("#")[2])
+
+
+def _started_with(answer: _Answer) -> tuple[Any, ...] | None:
+    message = answer.events[0].get("message")
+    return _prompt_counts(message.get("usage")) if type(message) is dict else None
+
+
+def _prompt_counts(usage: Any) -> tuple[Any, ...] | None:
+    """What Anthropic's counters say of a prompt; None where they do not."""
+    if type(usage) is not dict or type(usage.get("input_tokens")) is not int:
+        return None
+    return tuple(usage.get(name) or 0 for name in _PROMPT)
 
 
 def _is_last(kind: str, event: dict[str, Any]) -> bool:

@@ -173,6 +173,56 @@ def test_bare_chunks_that_carry_their_answers_id_may_be_interleaved(order: list[
     assert sorted((event.tok_input, event.tok_output) for event in events) == [(101, 11), (102, 12), (103, 13)]
 
 
+def counted(number: int) -> list[dict[str, Any]]:
+    """Anthropic's events as of 2025: the last counters name the prompt's too."""
+    start, text, delta, stop = messages(number)
+    usage = {**delta["usage"], "input_tokens": 100 + number, "cache_read_input_tokens": 0}
+    return [start, text, {**delta, "usage": usage}, stop]
+
+
+@given(order=st.lists(st.integers(0, 5)), stream=st.sampled_from([messages, cohere]))
+def test_interleaved_events_without_an_id_give_no_call_the_counters_of_another(order: list[int], stream: Any) -> None:
+    events = read(mixed([stream(number) for number in (1, 2, 3)], order))
+    assert len(events) == 3
+    for event in events:
+        number = int((event.provider_response_id or "")[-1])
+        known = 100 + number, 10 + number, f"word{number}"
+        assert event.tok_output in (known[1], None)
+        assert event.tok_input in (known[0], None)
+        assert event.output in (known[2], None)
+        assert (event.tok_output is None) == ("interleaved_stream" in (event.warnings or ()))
+        assert event.status == "ok"
+
+
+@pytest.mark.parametrize("stream", [messages, cohere, counted])
+def test_two_answers_without_an_id_that_ran_at_once_are_unknown_and_those_around_them_known(stream: Any) -> None:
+    turns = [*stream(1), *mixed([stream(2), stream(3)], [0, 1, 0, 1, 0, 1]), *stream(4)]
+    outputs = {(event.provider_response_id or "")[-1]: event.tok_output for event in read(turns)}
+    told = stream is counted
+    assert outputs == {"1": 11, "2": 12 if told else None, "3": 13 if told else None, "4": 14}
+
+
+@given(order=st.lists(st.integers(0, 5)))
+def test_counters_that_name_their_prompt_are_known_however_they_are_interleaved(order: list[int]) -> None:
+    events = read(mixed([counted(number) for number in (1, 2, 3)], order))
+    assert sorted((event.tok_input, event.tok_output) for event in events) == [(101, 11), (102, 12), (103, 13)]
+    assert not any(event.warnings for event in events)
+
+
+@given(order=st.lists(st.integers(0, 5)))
+def test_interleaved_usage_that_comes_whole_is_a_calls_own(order: list[int]) -> None:
+    events = read(mixed([converse(number) for number in (1, 2, 3)], order))
+    assert sorted((event.tok_input, event.tok_output) for event in events) == [(101, 11), (102, 12), (103, 13)]
+
+
+@pytest.mark.parametrize("cut", [1, 2])
+def test_an_answer_that_broke_off_takes_nothing_from_those_after_it(cut: int) -> None:
+    log = [*messages(1)[:cut], *messages(2), *messages(3)]
+    broken, *others = sorted(read(log), key=lambda event: event.tok_input or 0)
+    assert (broken.status, broken.tok_output) == ("aborted", None)
+    assert [(event.tok_output, event.warnings) for event in others] == [(12, None), (13, None)]
+
+
 def test_cumulative_counters_of_gemini_without_an_id_are_never_added_up() -> None:
     events = read([*gemini(1, named=False), *gemini(1, named=False), *gemini(2, named=False)])
     assert [(event.tok_input, event.tok_output, event.output) for event in events] == [

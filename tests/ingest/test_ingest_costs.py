@@ -116,3 +116,22 @@ def test_the_cached_part_of_a_prompt_alone_is_no_cost(
 def test_tags_are_stored_without_nul(store: Store, tmp_path: Path) -> None:
     read(store, tmp_path / "log.jsonl", call(1, tags={"feature\0": "a\0b", "literal": "\\u0000"}))
     assert json.loads(store.one("SELECT tags FROM requests")) == {"feature": "ab", "literal": "\\u0000"}
+
+
+def test_answers_of_which_nobody_can_say_whose_output_is_whose_have_no_cost(store: Store, tmp_path: Path) -> None:
+    def events(number: int) -> list[dict[str, Any]]:
+        message = {"id": f"msg_01{number:022d}", "type": "message", "model": "claude-sonnet-4-5", "content": []}
+        return [
+            {"type": "message_start", "message": {**message, "usage": {"input_tokens": 1000, "output_tokens": 1}}},
+            {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 10 * number}},
+            {"type": "message_stop"},
+        ]
+
+    mixed = [event for pair in zip(events(1), events(2), strict=True) for event in pair]
+    read(store, tmp_path / "log.jsonl", *mixed, *events(3))
+    columns = "tok_input, tok_output, cost_state, cost_pusd IS NULL, warnings"
+    assert store.rows(f"SELECT {columns} FROM requests ORDER BY provider_response_id") == [
+        (1000, None, "unknown", True, "interleaved_stream"),
+        (1000, None, "unknown", True, "interleaved_stream"),
+        (1000, 30, "priced", False, None),
+    ]
