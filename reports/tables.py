@@ -184,7 +184,8 @@ def _clean(text: str) -> str:
 
 def exported(path: str, written: Mapping[str, Any]) -> str:
     """What an export wrote, and what in it is unknown."""
-    lines = [f"{written['rows']:,} rows, ${written['cost_usd']}, in {_clean(path)}."]
+    cost = "of unknown cost" if written["cost_usd"] is None else f"${written['cost_usd']}"
+    lines = [f"{written['rows']:,} rows, {cost}, in {_clean(path)}."]
     if written["unpriced_rows"]:
         lines.append(f"{written['unpriced_rows']:,} rows have no cost: no price is known, and 0 would be wrong.")
     if written["unbilled_rows"]:

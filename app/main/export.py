@@ -56,11 +56,14 @@ class ExportWish:
 
 @dataclass(slots=True)
 class Written:
-    """What went into a file: rows, their sums in USD, and how many lack a cost, a bill or a time or were left out."""
+    """What went into a file: rows, their sums in USD, and how many lack a cost, a bill or a time or were left out.
+
+    A sum is None where there are rows and none of them knows its part, `billed_usd` also where rows do not hold it.
+    """
 
     rows: int = 0
-    cost_usd: str = "0"
-    billed_usd: str = "0"
+    cost_usd: str | None = None
+    billed_usd: str | None = None
     unpriced_rows: int = 0
     unbilled_rows: int = 0
     undated_rows: int = 0
@@ -69,7 +72,7 @@ class Written:
     def count(self, frame: pl.DataFrame, cost: str) -> None:
         """Add a frame to the sums."""
         self.rows += frame.height
-        self.cost_usd = _plus(self.cost_usd, frame[cost].sum())
+        self.cost_usd = _plus(self.cost_usd, frame[cost])
 
 
 def export(wish: ExportWish, settings: Settings, out: Path | None) -> tuple[Path, dict[str, Any]]:
@@ -107,6 +110,8 @@ def write(runtime: Runtime, wish: ExportWish, path: Path, period: Period | None 
         frames = _focus(session, wish, wanted, version, done) if wish.kind == "focus" else _rows(session, wanted, done)
         for frame in frames:
             sink.take(frame)
+    if not done.rows:
+        done.cost_usd = done.billed_usd = "0"
     return done
 
 
@@ -129,7 +134,7 @@ def _focus(session: Session, wish: ExportWish, wanted: Wanted, version: int, don
             done.left_out_rows += frame.height - kept.height
             frame = kept
         done.count(frame, "ContractedCost")
-        done.billed_usd = _plus(done.billed_usd, frame["BilledCost"].sum())
+        done.billed_usd = _plus(done.billed_usd, frame["BilledCost"])
         done.unpriced_rows += frame["ContractedCost"].null_count()
         done.unbilled_rows += frame.filter(frame["x_Billing"] == "unknown").height
         done.undated_rows += frame["ChargePeriodStart"].null_count()
@@ -175,6 +180,8 @@ def _fetched(client: httpx2.Client, wish: ExportWish, path: Path) -> dict[str, A
     return found
 
 
-def _plus(total: str, more: float | Decimal | None) -> str:
-    """The exact sum; polars gives the sum of a decimal column as a Decimal, and 0 for an empty one."""
-    return format(Decimal(total) + Decimal(more or 0), "f")
+def _plus(total: str | None, column: pl.Series) -> str | None:
+    """The exact sum of a decimal column's known values on top of a total; None where neither knows any."""
+    if column.null_count() == column.len():
+        return total
+    return format(Decimal(total or 0) + Decimal(column.sum()), "f")

@@ -155,3 +155,14 @@ def test_a_time_without_requests_gives_a_file_with_its_header_alone(tmp_path: Pa
     read = pl.read_parquet if kind == "parquet" else pl.read_csv
     assert read(tmp_path / "empty").height == 0
     assert len(read(tmp_path / "empty").columns) > 50
+
+
+@pytest.mark.parametrize("kind", ["focus", "csv", "parquet"])
+def test_the_sum_of_rows_whose_cost_nobody_knows_is_unknown(tmp_path: Path, kind: str) -> None:
+    call = {"timestamp": "2026-07-01T00:00:00Z", "input_tokens": 10, "output_tokens": 5}
+    assert inside(tmp_path / "data", "ingest", log_of(tmp_path / "calls.jsonl", [call])).code == 0
+    said = exported(tmp_path / "data", kind, "--out", tmp_path / "calls")
+    assert said["rows"] == said["unpriced_rows"] > 0
+    assert (said["cost_usd"], said["billed_usd"]) == (None, None)
+    text = inside(tmp_path / "data", "export", kind, "--out", tmp_path / "calls").out
+    assert "rows, of unknown cost, in" in text
