@@ -48,23 +48,47 @@ def find(session: Session, given: Sequence[str] = ("",)) -> tuple[AlikeLogs, ...
 
     `given` are the names, or how they begin, of which one of each pair must be; by default every log is compared.
     """
-    session.register("alike_given", pl.DataFrame({"file": list(given)}, schema={"file": pl.String}))
+    logs = _meeting(session, tuple(given))
+    if logs is None:
+        return ()
+    session.register("alike_logs", logs)
     real, *moved = [
         {
             (source, a, b): (int(twins), int(calls), cost)
             for source, a, b, twins, calls, cost in session.rows(
-                "overlap.alike_logs", {"given": "alike_given"}, near_us=NEAR_US, moved_us=moved_us, least=MIN_TWINS
+                "overlap.alike_logs", {"logs": "alike_logs"}, near_us=NEAR_US, moved_us=moved_us, least=MIN_TWINS
             )
         }
         for moved_us in (0, LATER_US, EARLIER_US)
     ]
-    session.unregister("alike_given")
+    session.unregister("alike_logs")
     found = []
     for pair, (twins, calls, cost) in real.items():
         beyond = twins - sum(one.get(pair, (0, 0, None))[0] for one in moved) / len(moved)
         if beyond >= MIN_TWINS and beyond > MAX_SHARE * calls:
             found.append(AlikeLogs(*pair, twins, None if cost is None else int(cost)))
     return tuple(found)
+
+
+def _meeting(session: Session, given: tuple[str, ...]) -> pl.DataFrame | None:
+    """The logs that were written while another of their source was, and which of them are looked at; None without any.
+
+    Logs whose every answer has an id are left out: of those the ids say which calls are the same.
+    """
+    runs: list[list[tuple[str, str, int, int, int]]] = []
+    last = ("", 0)
+    for source, file, first_us, last_us, bare in session.rows("overlap.log_spans"):
+        if not runs or source != last[0] or first_us > last[1] + NEAR_US:
+            runs.append([])
+            last = (source, last_us)
+        runs[-1].append((source, file, first_us, last_us, int(bare)))
+        last = (source, max(last[1], last_us))
+    meeting = [run for run in runs if len(run) > 1 and any(log[-1] for log in run)]
+    logs = [(*log[:-1], log[1].startswith(given)) for run in meeting for log in run]
+    if not any(looked for *_, looked in logs):
+        return None
+    names = {"source": pl.String, "file": pl.String, "first_us": pl.Int64, "last_us": pl.Int64, "looked": pl.Boolean}
+    return pl.DataFrame(logs, schema=names, orient="row")
 
 
 def _told_apart(a: str, b: str) -> tuple[str, str]:

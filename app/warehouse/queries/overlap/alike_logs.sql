@@ -1,11 +1,11 @@
 -- Which logs of one source have calls that look alike: of the same model and tokens, at most $near_us apart once a clock
--- was moved by $moved_us. Needs {given}: file, of which each stands for the logs whose names begin with it. Calls that both
+-- was moved by $moved_us. Needs {logs}: source, file, first_us, last_us, looked (of each pair one is). Calls that both
 -- have an id of the response are different ones. Columns: source, file_a, file_b, twins, calls (of the log that has
 -- fewer of them while both were written), cost_pusd (of the calls of file_b that have a twin).
 WITH told AS (
     SELECT
-        source,
-        origin_file AS file,
+        r.source,
+        r.origin_file AS file,
         request_key,
         coalesce(model_id, model) AS model,
         coalesce(tok_input, 0) + coalesce(tok_cache_read, 0) + coalesce(tok_cache_write_5m, 0)
@@ -18,16 +18,12 @@ WITH told AS (
         cast(floor(start_us / $near_us) AS BIGINT) AS bucket,
         CASE WHEN provider_response_id IS NULL THEN 1 ELSE 0 END AS bare,
         cost_pusd
-    FROM counted_requests
-    WHERE start_us IS NOT NULL AND origin_file IS NOT NULL
-),
-files AS (
-    SELECT source, file, min(start_us) AS first_us, max(start_us) AS last_us FROM told GROUP BY source, file
+    FROM counted_requests r
+    JOIN {logs} l ON l.source = r.source AND l.file = r.origin_file
+    WHERE start_us IS NOT NULL
 ),
 looked AS (
-    SELECT DISTINCT f.source, f.file
-    FROM files f
-    JOIN {given} g ON substring(f.file, 1, length(g.file)) = g.file
+    SELECT source, file FROM {logs} WHERE looked
 ),
 shifts AS (
     SELECT cast(-1 AS BIGINT) AS shift UNION ALL SELECT cast(0 AS BIGINT) UNION ALL SELECT cast(1 AS BIGINT)
@@ -70,8 +66,8 @@ counted AS (
         sum(CASE WHEN t.file = w.file_a THEN 1 ELSE 0 END) AS calls_a,
         sum(CASE WHEN t.file = w.file_b THEN 1 ELSE 0 END) AS calls_b
     FROM twins w
-    JOIN files a ON a.source = w.source AND a.file = w.file_a
-    JOIN files b ON b.source = w.source AND b.file = w.file_b
+    JOIN {logs} a ON a.source = w.source AND a.file = w.file_a
+    JOIN {logs} b ON b.source = w.source AND b.file = w.file_b
     JOIN told t
         ON t.source = w.source AND (t.file = w.file_a OR t.file = w.file_b)
         AND t.start_us >= greatest(a.first_us, b.first_us) - $near_us
