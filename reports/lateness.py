@@ -53,6 +53,6 @@ def _expected(session: Session, period: Period, source: str, last_us: int, end_u
     return sum(row.figures.requests for row in ranked if row.name == source) >= EXPECTED_REQUESTS
 
 
-def complete_to(late: Iterable[Late], period: Period) -> int:
-    """Up to when every source has delivered: the end of the period where none is late."""
-    return min((item.last_us for item in late), default=period.to_us)
+def complete_to(late: Iterable[Late], period: Period, now_us: int) -> int:
+    """Up to when every source has delivered: the end of the period, or now while it lasts, where none is late."""
+    return min((item.last_us for item in late), default=min(period.to_us, now_us))

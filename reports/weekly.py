@@ -88,7 +88,7 @@ def build(
         savings.measured(applied, plan, facts.zone),
         savings.batches(batches),
         budget_lines.section(month, budgets, facts.zone.key, now_us),
-        _truth_section(session, facts),
+        _truth_section(session, facts, now_us),
     )
     files = [spending.features_file(session, facts.view, facts.moved)]
     if plan is not None and savings.open_findings(plan):
@@ -249,9 +249,9 @@ def _figures(facts: Facts) -> tuple[Figure, ...]:
     )
 
 
-def _truth_section(session: Session, facts: Facts) -> Section:
+def _truth_section(session: Session, facts: Facts, now_us: int) -> Section:
     cover = covered.coverage(session, facts.view)
-    complete = lateness.complete_to(facts.late, facts.week.period)
+    complete = lateness.complete_to(facts.late, facts.week.period, now_us)
     sentences = [
         f"Complete to {show.moment(complete, facts.zone)}.",
         f"{show.percent(cover.priced_share)} of tokens have a price; "

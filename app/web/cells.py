@@ -50,9 +50,9 @@ def tokens(number: int | None) -> Cell:
 
 
 def ratio(part: int | None, whole: int | None) -> Cell:
-    """A share: per cent on the page, a number between 0 and 1 in the twins."""
+    """A share: per cent on the page, a number between 0 and 1 in the twins, unrounded: a small share is never 0."""
     value = None if part is None or not whole else part / whole
-    return Cell(None if value is None else round(value, 6), show.percent(value), tone="" if value else "muted")
+    return Cell(value, show.percent(value), tone="" if value else "muted")
 
 
 def delta(pusd: int | None) -> Cell:

@@ -149,14 +149,14 @@ def duration(length_us: float | None) -> str:
     seconds = length_us / 1e6
     if seconds < 0.001:
         return f"{length_us:.0f} µs"
-    if seconds < 1:
+    if seconds < 0.9995:
         return f"{seconds * 1000:.{0 if seconds >= 0.1 else 1}f} ms"
-    if seconds < 60:
+    if seconds < 59.995:
         return f"{seconds:.2f} s"
     minutes, rest = divmod(round(seconds), 60)
     if minutes < 60:
         return f"{minutes} min {rest} s"
-    hours, minutes = divmod(minutes, 60)
+    hours, minutes = divmod(round(seconds / 60), 60)
     return f"{hours} h {minutes} min"
 
 

@@ -111,7 +111,7 @@ def _row(
         cells.count(one.calls_b),
         cells.count(one.twins),
         Cell(round(one.chance, 1), f"{one.chance:,.0f}"),
-        Cell(round(one.share, 6), show.percent(one.share), tone="worse" if waits else ""),
+        Cell(one.share, show.percent(one.share), tone="worse" if waits else ""),
         Cell(counted, "both" if counted == BOTH else counted, note="until you say so" if waits else ""),
         cells.count(sum(item.requests for item in held)),
         Cell(usd_text(sum(worth)) if worth else None, show.money(sum(worth)) if worth else "–"),

@@ -26,7 +26,7 @@ class Column:
 
     A `twin_only` column is for machines (an identifier that a page carries in a link). In one of the width `label` the
     notes stand below the values, in one of the width `dates` too; one of the width `address` breaks long words.
-    One that `leads` stands before the others on a card of a phone.
+    On a card of a phone one that `leads` stands first, a number beside the name; a `minor` one comes on demand.
     """
 
     key: str
@@ -37,6 +37,7 @@ class Column:
     twin_only: bool = False
     sort: str = ""
     leads: bool = False
+    minor: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +110,11 @@ class Table:
         rows = tuple(zip_longest(self.rows, self.deeds))
         cut = (Slice("", rows[:small]), Slice("rest-small", rows[small:wide]), Slice("rest", rows[wide:]))
         return tuple(item for item in cut if item.rows)
+
+    @property
+    def holds_back(self) -> bool:
+        """Whether its cards on a phone leave values out until somebody asks for them."""
+        return self.stacked and any(column.minor and not column.twin_only for column in self.columns)
 
 
 # A spreadsheet runs text that begins with one of these as a formula.

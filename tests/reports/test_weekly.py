@@ -17,6 +17,7 @@ from app.control import findings as decisions
 from app.core.errors import UsageError
 from app.core.view import zone_info
 from app.plan import store
+from app.web.format import moment
 from app.web.server import create_app
 from app.web.table import csv_text
 from reports import savings, spending, weekly, weeks
@@ -225,6 +226,7 @@ def test_an_unfinished_week_is_compared_like_for_like_and_says_so(made: Company)
     document = report(made, week="2026-W47")
     assert any("The week is not over" in text for text in document.warnings)
     assert any("the same stretch of the week before" in text for text in document.lead)
+    assert section(document, "How true is this").sentences[0] == f"Complete to {moment(NOW_US, BERLIN)}."
 
 
 def test_nothing_that_is_unknown_is_written_as_zero() -> None:

@@ -81,7 +81,8 @@ def test_a_change_against_nothing_known_says_so() -> None:
 @pytest.mark.parametrize(
     ("us", "text"),
     [(None, "n/a"), (800, "800 µs"), (84_500, "84.5 ms"), (840_000, "840 ms"), (1_240_000, "1.24 s"),
-     (123_000_000, "2 min 3 s"), (3_900_000_000, "1 h 5 min")],
+     (123_000_000, "2 min 3 s"), (3_900_000_000, "1 h 5 min"), (4_788_796_000, "1 h 20 min"),
+     (999_700, "1.00 s"), (59_996_000, "1 min 0 s"), (3_599_600_000, "1 h 0 min")],
 )  # fmt: skip
 def test_durations(us: int | None, text: str) -> None:
     assert show.duration(us) == text

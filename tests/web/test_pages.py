@@ -108,6 +108,28 @@ def test_every_grouping_adds_up_to_the_same_total(client: TestClient, by: str) -
     assert sum(Decimal(row["total_usd"] or 0) for row in days) == total
 
 
+@pytest.mark.parametrize("by", ["feature", "model", "user"])
+def test_a_share_of_a_twin_is_as_fine_as_its_dollars(by: str) -> None:
+    """One request dearer than all others by far: their share is small, and neither 0 nor is the first one's 1."""
+    rows = requests()
+    rows[0] |= {
+        "feature": "giant",
+        "model_id": "giant-1",
+        "user_hash": 1,
+        "cost_pusd": 9 * 10**18,
+        "input_pusd": 9 * 10**18,
+    }
+    made = company(rows, no_access_control=True, planned=False)
+    with TestClient(create_app(made.deps), base_url="http://127.0.0.1") as reader:
+        found = reader.get(f"/spend.json?by={by}&period=all").json()["rows"]
+    priced = [row for row in found if row["cost_usd"] not in (None, "0")]
+    assert len(priced) > 1
+    total = sum(Decimal(row["cost_usd"]) for row in priced)
+    for row in priced:
+        assert 0 < row["share"] < 1
+        assert row["share"] == pytest.approx(float(Decimal(row["cost_usd"]) / total), rel=1e-9)
+
+
 def test_one_request_shows_its_exact_cost(client: TestClient) -> None:
     document = client.get(f"/requests/{KEY}.json").json()
     assert sum(Decimal(row["cost_usd"]) for row in document["rows"]) * PICO_PER_USD == AGENT["cost_pusd"]

@@ -105,6 +105,7 @@ def _archive(context: Context) -> Table:
         frame_note=f"The newest {NEWEST}." if len(letters) == NEWEST else "",
         empty="No report was made yet. The Jobs page says when the first one is due.",
         stacked=True,
+        first=5,
     )
 
 

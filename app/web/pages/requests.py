@@ -69,7 +69,7 @@ def build(context: Context) -> Content:
             earlier=_page_url(context, number - 1) if number > 1 else "",
             later=_page_url(context, number + 1) if _has_more(found) else "",
         ),
-        tables=(_table(context, found),),
+        tables=(_table(context, found, sort),),
     )
 
 
@@ -144,7 +144,7 @@ def _facts(spread: Distribution) -> tuple[Fact, ...]:
     )
 
 
-def _table(context: Context, found: RequestPage) -> Table:
+def _table(context: Context, found: RequestPage, sort: str) -> Table:
     return Table(
         "requests",
         "Requests",
@@ -155,10 +155,12 @@ def _table(context: Context, found: RequestPage) -> Table:
             Column("model", "Model", width="mid", leads=True),
             Column("status", "Status", width="tight"),
             Column("tokens_in", "Input", "number", "All prompt tokens, cached ones included", sort="input"),
-            Column("tokens_cached", "Cached", "number", "Of them read from a cache", sort="cached"),
+            Column(
+                "tokens_cached", "Cached", "number", "Of them read from a cache", sort="cached", minor=sort != "cached"
+            ),
             Column("tokens_out", "Output", "number", sort="output"),
-            Column("ttft_us", "First token", "number", sort="ttft"),
-            Column("duration_us", "Duration", "number", sort="duration"),
+            Column("ttft_us", "First token", "number", sort="ttft", minor=sort != "ttft"),
+            Column("duration_us", "Duration", "number", sort="duration", minor=sort != "duration"),
             Column("cost_usd", "Cost", "number", sort="cost", leads=True),
         ),
         tuple(_row(context, row) for row in found.rows),

@@ -147,13 +147,13 @@ def _sources_table(
         "What is here",
         (
             Column("source", "Source", width="mid"),
-            Column("format", "Format", width="mid"),
+            Column("format", "Format", width="mid", minor=True),
             Column("complete_to", "Complete to", width="mid"),
             Column("requests", "Requests", "number"),
             *(replace(column, twin_only=True) for column in RECORDS),
             Column("undated", "Without a time", "number", "Requests whose log gives no time: they stand in no day"),
             Column("unpriced", "Unpriced", "number", "Requests of which a part or all has no price"),
-            Column("cost_usd", "Cost", "number"),
+            Column("cost_usd", "Cost", "number", leads=True),
             Column("billing", "Billed", width="tight"),
         ),
         tuple(rows),
@@ -189,8 +189,10 @@ def _complete_to(context: Context, source: SourceFreshness, billed: str | None) 
 RECORDS: Final = (
     Column("files", "Files", "number"),
     Column("records_read", "Records read", "number", "Lines or objects; several can belong to one request"),
-    Column("records_known", "Known before", "number", "Records of a request that was already here"),
-    Column("records_no_request", "No request", "number", "Records that are no request: user lines, summaries"),
+    Column("records_known", "Known before", "number", "Records of a request that was already here", minor=True),
+    Column(
+        "records_no_request", "No request", "number", "Records that are no request: user lines, summaries", minor=True
+    ),
     Column("rejected", "Rejected", "number", "Records that could not be read"),
 )
 
@@ -253,7 +255,11 @@ def _reasons_table(context: Context) -> Table:
     return Table(
         "reasons",
         "Why records were rejected",
-        (Column("source", "Source"), Column("reason", "Reason", width="mid"), Column("records", "Records", "number")),
+        (
+            Column("source", "Source"),
+            Column("reason", "Reason", width="mid"),
+            Column("records", "Records", "number", leads=True),
+        ),
         tuple(
             (cells.text(item.source), cells.text(item.reason), cells.count(item.records))
             for item in rejected_reasons(context.session)
