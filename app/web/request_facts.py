@@ -26,6 +26,10 @@ UNREADABLE: Final = (
     "A token count in the log of this request could not be read (bad_number under Warnings), so its cost is unknown, "
     "not zero."
 )
+INTERLEAVED: Final = (
+    "The log mixes the events of several answers that ran at once and does not say whose they are, so the output and the "
+    "cost of this request are unknown, not zero."
+)
 BILLINGS: Final = {
     "api": "paid by the request",
     "subscription": "covered by a subscription; the dollars are list-price value",
@@ -39,8 +43,11 @@ FAR_FUTURE_US: Final = 7_258_118_400_000_000
 
 def state_text(detail: RequestDetail) -> str:
     """What the cost of the request rests on, in a sentence."""
-    if detail.row.cost_state == "unknown" and "bad_number:" in str(detail.facts["warnings"] or ""):
+    warnings = str(detail.facts["warnings"] or "")
+    if detail.row.cost_state == "unknown" and "bad_number:" in warnings:
         return UNREADABLE
+    if detail.row.cost_state == "unknown" and "interleaved_stream" in warnings:
+        return INTERLEAVED
     return STATES.get(detail.row.cost_state, "")
 
 

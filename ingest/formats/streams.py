@@ -12,8 +12,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from app.core.response_ids import is_strong_id
-from ingest.formats.envelope import NAMES
-from ingest.formats.stream_events import INTERLEAVED, call_id, counted_by_gemini, is_finished_by, kind_of, told
+from ingest.formats.open_answers import Answer, opened, prompt_counts, started_with, starts
+from ingest.formats.stream_events import call_id, counted_by_gemini, is_finished_by, kind_of, told
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -22,77 +22,15 @@ if TYPE_CHECKING:
 
 MAX_OPEN: Final = 256
 MAX_EVENTS: Final = 65_536
-_STARTS: Final = ("message_start", "response.created", "message-start", "stream-start")
 _ENDS: Final = (
     "message_stop", "message-end", "stream-end",
     "response.completed", "response.failed", "response.incomplete", "response.done",
 )  # fmt: skip
 _NAMELESS: Final = ":#"
-_PROMPT: Final = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-_TIMED: Final = frozenset(name for name, meaning in NAMES.items() if meaning in ("end", "latency_ms", "latency_s"))
-_TIMES: Final = tuple(name for name, meaning in NAMES.items() if meaning == "start")
 
 Place = TypeVar("Place")
 _WHOLE: Final = ("chat.completion", "response", "realtime.response", "list")
 _BODIES: Final = ("response", "response_body", "responseBody", "custom_id")
-
-
-class _Answer:
-    """An answer whose stream is still open: where it began, its events and what stood around them."""
-
-    __slots__ = (
-        "answer", "counted", "ended", "events", "finished", "head", "last", "model", "outer", "place", "prompt", "seen",
-        "uncertain", "whole",
-    )  # fmt: skip
-
-    def __init__(self, place: Any) -> None:
-        self.place = place
-        self.events: list[dict[str, Any]] = []
-        self.outer: dict[str, Any] = {}
-        self.last: dict[str, Any] = {}
-        self.finished = False
-        # Of answers without an id: whether it is over and waits for an older one; the answer that had begun last at its
-        # last event; whether others ran at once; the counters that are its own for sure; what stood around its start.
-        self.ended = False
-        self.seen = 0
-        self.uncertain = False
-        self.counted: dict[str, Any] | None = None
-        self.head: dict[str, Any] = {}
-        # Of Gemini, whose chunks look like whole answers and may carry no id.
-        self.whole: list[tuple[Any, Any]] = []
-        self.model: str | None = None
-        self.prompt: int | None = None
-        self.answer = 0
-
-    def add(self, event: dict[str, Any], outer: dict[str, Any]) -> None:
-        if not self.events:
-            self.head = outer
-        self.events.append(event)
-        delta = event.get("delta")
-        if event.get("type") == "message_delta" and type(delta) is dict and delta.get("stop_reason"):
-            self.finished = True
-        if outer:
-            self.outer = {**outer, **self.outer}
-            self.last = outer
-
-    def record(self) -> Any:
-        """The one record that all of them are."""
-        if len(self.whole) == 1:
-            return _opened(self.whole[0][1], self.events[0], self.outer)
-        if self.uncertain and _starts(self.events[0]):
-            return {**self.head, "response": self._certain()} if self.head else self._certain()
-        if not self.outer:
-            return self.events
-        ended = next((self.last[name] for name in _TIMES if self.last.get(name) is not None), None)
-        dated = {} if ended is None or not _TIMED.isdisjoint(self.outer) else {"end_time": ended}
-        return {**self.outer, **dated, "response": self.events}
-
-    def _certain(self) -> list[dict[str, Any]]:
-        """The events that no other answer can have had."""
-        first = self.events[0]
-        if "messageStart" in first:  # usage comes whole, in one event: only the text may be of several
-            return [event for event in self.events if not any(name.startswith("contentBlock") for name in event)]
-        return [{**first, INTERLEAVED: True}] if self.counted is None else [first, self.counted]
 
 
 class _Gathering:
@@ -100,7 +38,7 @@ class _Gathering:
 
     def __init__(self, *, unmarked: bool) -> None:
         self._unmarked = unmarked  # whether Gemini's chunks, which are marked as none, are joined too
-        self._open: dict[str, _Answer] = {}
+        self._open: dict[str, Answer] = {}
         self._held = 0
         self._serial = 0
         self._begun: dict[str, int] = {}  # of each kind without ids: the answer that began last
@@ -124,7 +62,7 @@ class _Gathering:
             assert kind is not None
             call = call_id(found.outer)
             name = self._name(kind, event, call)
-            if _starts(event) and (before := self._before(name, kind, event)) is not None:
+            if starts(event) and (before := self._before(name, kind, event)) is not None:
                 self._owed += _NAMELESS in before
                 yield from self._over(before)
             if event.get("type") == "message_stop" and self._is_owed(name):
@@ -144,7 +82,7 @@ class _Gathering:
         kind = kind_of(first)
         return kind == "gemini" or (
             kind is not None
-            and (_starts(first) or kind == "chat")
+            and (starts(first) or kind == "chat")
             and _is_last(kind, last)
             and self._name(kind, first, call_id(found.outer)) not in self._open
         )
@@ -159,10 +97,10 @@ class _Gathering:
             else:
                 yield self._close(name)
 
-    def _add(self, name: str, place: Any, event: dict[str, Any], outer: dict[str, Any]) -> _Answer:
+    def _add(self, name: str, place: Any, event: dict[str, Any], outer: dict[str, Any]) -> Answer:
         answer = self._open.get(name)
         if answer is None:
-            answer = self._open[name] = _Answer(place)
+            answer = self._open[name] = Answer(place)
         answer.add(event, outer)
         self._held += 1
         return answer
@@ -195,7 +133,7 @@ class _Gathering:
         prefix = name[: name.index(_NAMELESS) + len(_NAMELESS)]
         return [other for other in self._open if other.startswith(prefix)]
 
-    def _note_overlap(self, name: str, answer: _Answer) -> None:
+    def _note_overlap(self, name: str, answer: Answer) -> None:
         """An answer that goes on after another began ran beside it: whose the events between were is unknown."""
         kind = name[: name.index(_NAMELESS)]
         if len(answer.events) == 1:
@@ -214,7 +152,7 @@ class _Gathering:
         """The name under which an event's answer is open, or is to be opened."""
         own = _own_id(kind, event)
         if own is not None and kind == "responses":
-            begun = None if _starts(event) or f"{kind}:{own}" in self._open else f"{kind}:?"
+            begun = None if starts(event) or f"{kind}:{own}" in self._open else f"{kind}:?"
             return begun if begun in self._open else f"{kind}:{own}"
         if own is not None:
             strong = is_strong_id(own)
@@ -223,7 +161,7 @@ class _Gathering:
             return self._latest(kind, call) or f"{kind}:?"
         if call is not None:
             return f"{kind}::{call}"
-        latest = None if _starts(event) else self._counting(event) or self._latest(f"{kind}{_NAMELESS}", None, event)
+        latest = None if starts(event) else self._counting(event) or self._latest(f"{kind}{_NAMELESS}", None, event)
         if latest is None:
             self._serial += 1
             latest = f"{kind}{_NAMELESS}{self._serial}"
@@ -231,13 +169,13 @@ class _Gathering:
 
     def _counting(self, event: dict[str, Any]) -> str | None:
         """The open answer of Anthropic's whose prompt an event counts, where only one has such a prompt."""
-        counts = _prompt_counts(event.get("usage")) if event.get("type") == "message_delta" else None
+        counts = prompt_counts(event.get("usage")) if event.get("type") == "message_delta" else None
         if counts is None:
             return None
         fits = [
             name
             for name, answer in self._open.items()
-            if name.startswith(f"messages{_NAMELESS}") and not answer.ended and _started_with(answer) == counts
+            if name.startswith(f"messages{_NAMELESS}") and not answer.ended and started_with(answer) == counts
         ]
         if len(fits) != 1:
             return None
@@ -274,7 +212,7 @@ class _Gathering:
             name = None
         if name is None:
             if is_finished_by(event):
-                yield place, _opened(record, event, outer)
+                yield place, opened(record, event, outer)
                 return
             self._serial += 1
             name = f"gemini:#{self._serial}"
@@ -310,11 +248,6 @@ def gather(records: Iterable[tuple[Place, Any]], *, unmarked: bool = True) -> It
     for place, record in records:
         yield from gathering.take(place, record)
     yield from gathering.rest()
-
-
-def _opened(record: Any, event: dict[str, Any], outer: dict[str, Any]) -> Any:
-    """A whole answer of Gemini where readers look for it: as the record has it, or as its response."""
-    return record if not outer or record.get("response") is event else {**outer, "response": event}
 
 
 def is_unnamed(gathered: Any) -> bool:
@@ -374,7 +307,7 @@ def _model_of(event: dict[str, Any]) -> Any:
     return event.get("modelVersion") or event.get("model_version")
 
 
-def _is_named(answer: _Answer) -> bool:
+def _is_named(answer: Answer) -> bool:
     return bool(_response_id(answer.events[0]) or call_id(answer.outer))
 
 
@@ -387,24 +320,8 @@ def _own_id(kind: str, event: dict[str, Any]) -> str | None:
     return named if type(named) is str and is_strong_id(named) else None
 
 
-def _starts(event: dict[str, Any]) -> bool:
-    return "messageStart" in event or event.get("type") in _STARTS or event.get("event_type") in _STARTS
-
-
 def _serial_of(name: str) -> int:
     return int(name.rpartition("#")[2])
-
-
-def _started_with(answer: _Answer) -> tuple[Any, ...] | None:
-    message = answer.events[0].get("message")
-    return _prompt_counts(message.get("usage")) if type(message) is dict else None
-
-
-def _prompt_counts(usage: Any) -> tuple[Any, ...] | None:
-    """What Anthropic's counters say of a prompt; None where they do not."""
-    if type(usage) is not dict or type(usage.get("input_tokens")) is not int:
-        return None
-    return tuple(usage.get(name) or 0 for name in _PROMPT)
 
 
 def _is_last(kind: str, event: dict[str, Any]) -> bool:
