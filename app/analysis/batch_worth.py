@@ -46,7 +46,8 @@ class Worth:
 
     Attributes:
         charged_pusd: what they cost; of those with a price.
-        realtime_pusd: the same tokens at the real-time rates of their hour; of those with both prices.
+        realtime_pusd: the same tokens at the real-time rates of their hour, and the same fees, which no batch takes
+            off; of those with both prices.
         unpriced: requests that lack one of the two prices; while there are any, the sides are not compared.
     """
 
@@ -99,7 +100,7 @@ def _known_sum(one: int | None, other: int | None) -> int | None:
 
 
 def _in_real_time(row: Mapping[str, Any], prices: Prices) -> int | None:
-    """The tokens of a group at the rates without the batch discount."""
+    """The tokens of a group at the rates without the batch discount, with its fees."""
     extra = json.loads(row["price_context"]) if row["price_context"] else None
     wanted = context.of_request(is_batch=False, service_tier=None, region=row["region"], extra=extra)
     rate = prices.rate(
@@ -112,7 +113,7 @@ def _in_real_time(row: Mapping[str, Any], prices: Prices) -> int | None:
     )
     if rate is None:
         return None
-    total = Decimal(0)
+    total = Decimal(row["other_pusd"] or 0)  # NULL: no request of the group was charged a fee
     for column in TOKEN_CLASSES:
         tokens = row[column]
         if tokens:

@@ -79,6 +79,14 @@ def test_requests_that_were_not_billed_cost_nothing_on_either_side() -> None:
     assert (found.charged_pusd, found.realtime_pusd) == (alone.charged_pusd, alone.realtime_pusd)
 
 
+def test_fees_are_no_dearer_in_real_time() -> None:
+    alone, search = worth_of(request(1, "a"))["a"], 10_000_000_000
+    charged = alone.charged_pusd or 0
+    found = worth_of(request(1, "a", other_pusd=search, cost_pusd=charged + search))["a"]
+    assert (found.charged_pusd, found.realtime_pusd) == (charged + search, 2 * charged + search)
+    assert found.saved_pusd == alone.saved_pusd
+
+
 def test_prompts_on_both_sides_of_a_price_tier_are_priced_apart() -> None:
     long, short = 300_000, 1_000
     model = {"model_id": "gemini-2.5-pro", "provider": "google"}

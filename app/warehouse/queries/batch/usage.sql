@@ -1,11 +1,12 @@
 -- What the requests of batch jobs used and cost since $since_us, summed where the same rates hold: by job (the tag
 -- at $job_path), provider, model, price context, hour and band of prompt length. Columns: job, provider, model_id, account,
 -- region, price_context, hour_us, prompt_tokens (the mean of the band), priced (whether everything in the group has its
--- price), requests, unpriced, charged_pusd (of what has a price), the token classes.
+-- price), requests, unpriced, charged_pusd (of what has a price), other_pusd (the fees in it), the token
+-- classes.
 WITH rows_in AS (
     SELECT
         json_extract_string(r.tags, $job_path) AS job,
-        r.provider, r.model_id, r.account, r.region, r.price_context, r.cost_pusd,
+        r.provider, r.model_id, r.account, r.region, r.price_context, r.cost_pusd, r.other_pusd,
         r.start_us - mod(r.start_us, 3600000000) AS hour_us,
         r.cost_state = 'priced' AS priced,
         CASE WHEN r.cost_state IN ('priced', 'not_billed') THEN 0 ELSE 1 END AS without_price,
@@ -31,6 +32,7 @@ SELECT
     count(*) AS requests,
     sum(without_price) AS unpriced,
     sum(cast(cost_pusd AS DECIMAL(38, 0))) AS charged_pusd,
+    sum(cast(other_pusd AS DECIMAL(38, 0))) AS other_pusd,
     sum(cast(tok_input AS DECIMAL(38, 0))) AS tok_input,
     sum(cast(tok_cache_read AS DECIMAL(38, 0))) AS tok_cache_read,
     sum(cast(tok_cache_write_5m AS DECIMAL(38, 0))) AS tok_cache_write_5m,
