@@ -27,8 +27,8 @@ UNREADABLE: Final = (
     "not zero."
 )
 INTERLEAVED: Final = (
-    "The log mixes the events of several answers that ran at once and does not say whose they are, so the output and the "
-    "cost of this request are unknown, not zero."
+    "The log mixes the events of several answers that ran at once and does not say whose they are, so the output and "
+    "the cost of this request are unknown, not zero."
 )
 BILLINGS: Final = {
     "api": "paid by the request",
