@@ -78,8 +78,7 @@ def document(result: Reconciliation | None) -> dict[str, Any]:
 def _basis(provider: Provider, result: Reconciliation) -> str:
     if not provider.valued:
         return "charged"
-    mine = [cell for cell in result.cells if cell.key.provider == provider.provider]
-    return PARTLY if any(cell.bill_tiers for cell in mine) else VALUED
+    return PARTLY if result.table.charges_usage(provider.provider) else VALUED
 
 
 def _share(share: float | None) -> float | None:

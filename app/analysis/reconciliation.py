@@ -17,6 +17,7 @@ from app.analysis.bill_cells import ALL_TOKENS, CHARGES, TOKEN_GROUPS, Cell, Cel
 from app.analysis.bill_compared import NOON_US, Aside, compared
 from app.analysis.bill_sides import DAY_US, KEY
 from app.analysis.model_names import plain_model
+from app.analysis.residual_groups import grouped
 from app.analysis.residuals import KINDS, RATE_TOLERANCE, SMALL_PUSD, Doubles, Residual, explained
 from app.core.view import UNASSIGNED
 
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 EVIDENCE_LINES: Final = 3
 EVIDENCED: Final = 1_000
-"""So many of the largest residuals have lines of the bill beside them."""
+"""So many of the largest groups of residuals have lines of the bill beside them, where nobody asks for fewer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +75,13 @@ class Reconciliation:
     """Bill minus requests of a period. The residuals' amounts add up to `bill_pusd - logged_pusd` exactly.
 
     `named` are the residuals beside what a bill's rounding leaves in cells that agree (rows of `rounded`), the largest
-    first. `unknown_cells` have a quantity on the bill but neither a cost nor a price: they stand in no sum.
+    first; `differing` are their cells. `unknown_cells` have a quantity on the bill but neither a cost nor a price: they stand in no sum.
     """
 
     table: CellTable
     named: tuple[Residual, ...]
     rounded: pl.DataFrame
+    differing: dict[CellKey, Cell]
     providers: tuple[Provider, ...]
     asides: tuple[Aside, ...]
     doubles: dict[CellKey, Doubles]
@@ -103,17 +105,19 @@ class Reconciliation:
 
     def largest(self, most: int | None = None) -> list[Cell]:
         """The cells whose sides differ most, `most` of them or all."""
-        size = pl.col("difference").fill_null(0).abs()
-        ordered = self.table.rows.with_columns(size=size).sort("size", *KEY, descending=[True, *([False] * len(KEY))])
+        sized = self.table.rows.with_columns(size=pl.col("difference").fill_null(0).abs())
+        if most is not None and most < sized.height:
+            sized = sized.filter(pl.col("size") >= sized["size"].top_k(most).min())
+        ordered = sized.sort("size", *KEY, descending=[True, *([False] * len(KEY))])
         return self.table.cells(ordered if most is None else ordered.head(most))
 
     def cell(self, key: CellKey) -> Cell | None:
         """The cell of a key."""
-        return self.table.cell(key)
+        return self.differing.get(key) or self.table.cell(key)
 
     def names_of(self, keys: Iterable[CellKey]) -> dict[CellKey, set[str]]:
         """The models of some cells as the requests name them."""
-        return {cell.key: cell.names for cell in self.table.cells(self.table.of(keys))}
+        return {key: cell.names for key in keys if (cell := self.cell(key)) is not None}
 
     @property
     def awaited(self) -> tuple[Cell, ...]:
@@ -167,8 +171,10 @@ class Reconciliation:
         return {kind: sums[kind] for kind in KINDS if kind in sums}
 
 
-def reconcile(session: Session, period: Period) -> Reconciliation | None:
-    """The reconciliation of the days of a period; None where no bill speaks of it."""
+def reconcile(session: Session, period: Period, *, evidenced: int = EVIDENCED) -> Reconciliation | None:
+    """The reconciliation of the days of a period, with lines of the bill for the `evidenced` largest groups of
+    residuals; None where no bill speaks of it.
+    """
     sides = compared(session, period)
     if sides is None:
         return None
@@ -178,18 +184,19 @@ def reconcile(session: Session, period: Period) -> Reconciliation | None:
         (pl.col("difference") != 0)
         | (pl.col("bill_quantity").is_not_null() & pl.col("bill_quantity").ne_missing(pl.col("logged_quantity")))
     )
-    cells = table.cells(table.rows.filter(differs & ~noise))
+    cells = table.cells(table.rows.filter(differs & ~noise).sort(KEY))
     doubles = _doubles(session, (cell for cell in cells if (cell.difference or 0) < 0), levels)
     residuals = sorted(explained(cells, doubles), key=_size)
-    days = {item.key.at_us for item in residuals[:EVIDENCED] if item.kind != "rounding"}
+    groups = grouped(item for item in residuals if item.kind != "rounding")[:evidenced]
     return Reconciliation(
         table=table,
         named=tuple(residuals),
-        rounded=table.rows.filter(noise & (pl.col("difference") != 0)),
+        rounded=table.rows.filter(noise & (pl.col("difference") != 0)).select(*KEY, "difference"),
+        differing={cell.key: cell for cell in cells},
         providers=summed(table),
         asides=sides.asides,
         doubles=doubles,
-        evidence=_evidence(session, days),
+        evidence=_evidence(session, {item.key for group in groups for item in group.items}),
         price_rows=_price_rows(session, {item.key.at_us for item in residuals if item.kind == "price"}),
         unknown_cells=int(table.rows["difference"].null_count()),
     )
@@ -277,13 +284,21 @@ def _doubles(session: Session, above: Iterable[Cell], levels: Levels) -> dict[Ce
     return found
 
 
-def _evidence(session: Session, days: set[int]) -> dict[tuple[int, str, str], tuple[BillEvidence, ...]]:
-    """Lines of bills by day, provider and plain model ('' where a line names none), the dearest first."""
-    if not days:
+def _evidence(session: Session, keys: set[CellKey]) -> dict[tuple[int, str, str], tuple[BillEvidence, ...]]:
+    """Lines of bills by day, provider and plain model ('' where a line names none), the dearest first: of the days and
+    models of these cells, and of all models of a day where a cell names none.
+    """
+    spelled: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for provider, model, model_id in session.rows("billed.models") if keys else ():
+        for plain in ("", "" if model_id is None else plain_model(str(model_id))):
+            spelled[str(provider), plain].add(str(model or ""))
+    wanted = {(key.at_us, key.provider, name) for key in keys for name in spelled[key.provider, key.model]}
+    if not wanted:
         return {}
-    session.register("residual_days", _days_frame(days))
-    rows = session.rows("billed.evidence", {"days": "residual_days"}, most=EVIDENCE_LINES)
-    session.unregister("residual_days")
+    schema = {"at_us": pl.Int64, "named_by": pl.String, "named": pl.String}
+    session.register("wanted_lines", pl.DataFrame(sorted(wanted), schema=schema, orient="row"))
+    rows = session.rows("billed.evidence", {"wanted": "wanted_lines"}, most=EVIDENCE_LINES)
+    session.unregister("wanted_lines")
     found: dict[tuple[int, str, str], list[BillEvidence]] = defaultdict(list)
     for at_us, provider, account, model, usage_class, kind, source, file, line, item, quantity, cost, currency in rows:
         key = (int(at_us), str(provider), "" if model is None else plain_model(str(model)))

@@ -80,13 +80,17 @@ class Doubles:
 
 @dataclass(slots=True)
 class _Open:
-    """A cell while its difference is explained: what of its volume has no name yet, and what a token of it is worth."""
+    """A cell while its difference is explained: what of its volume has no name yet."""
 
     cell: Cell
-    rate: Fraction
     left: int
     in_dollars: bool = False
     """The bill says no quantity: `left` is pico-USD."""
+
+    @property
+    def rate(self) -> Fraction:
+        """What one of `left` is worth."""
+        return Fraction(1) if self.in_dollars else _rate(self.cell)
 
 
 def explained(cells: Iterable[Cell], doubles: Mapping[CellKey, Doubles]) -> list[Residual]:
@@ -103,10 +107,10 @@ def explained(cells: Iterable[Cell], doubles: Mapping[CellKey, Doubles]) -> list
         elif cell.bill_quantity is None and cell.logged_quantity is None:
             found += _charge_without_quantity(cell, difference)
         elif cell.bill_quantity is None and cell.bill_pusd:
-            by_dollars.append(_Open(cell, Fraction(1), difference, in_dollars=True))
+            by_dollars.append(_Open(cell, difference, in_dollars=True))
         else:
             found += _price_and_unpriced(cell)
-            by_quantity.append(_Open(cell, _rate(cell), _volume(cell)))
+            by_quantity.append(_Open(cell, _volume(cell)))
     found += _named_volume(by_quantity, doubles)
     found += _named_volume(by_dollars, doubles)
     return _exact(found, [*by_quantity, *by_dollars])
@@ -141,15 +145,21 @@ def _price_and_unpriced(cell: Cell) -> list[Residual]:
     billed, logged = cell.bill_quantity or 0, cell.logged_quantity or 0
     if not billed:
         return found
-    rate, paid = _rate(cell), Fraction(cell.bill_pusd or 0, billed)
     if cell.unpriced_quantity:
         quantity = min(cell.unpriced_quantity, billed)
-        found.append(Residual(cell.key, "unpriced class", round(quantity * rate), quantity))
-    if logged > cell.unpriced_quantity and abs(paid - rate) > RATE_TOLERANCE * max(rate, paid):
+        found.append(Residual(cell.key, "unpriced class", round(quantity * _rate(cell)), quantity))
+    if logged > cell.unpriced_quantity and _rates_differ(cell, logged - cell.unpriced_quantity):
+        rate, paid = _rate(cell), Fraction(cell.bill_pusd or 0, billed)
         found.append(
             Residual(cell.key, _rate_kind(cell, paid), round(billed * (paid - rate)), billed, rates=(paid, rate))
         )
     return found
+
+
+def _rates_differ(cell: Cell, priced: int) -> bool:
+    """Whether the bill's rate is another than the requests': both times both quantities, which a whole number holds."""
+    paid, ours = (cell.bill_pusd or 0) * priced, cell.logged_pusd * (cell.bill_quantity or 0)
+    return abs(paid - ours) * RATE_TOLERANCE.denominator > RATE_TOLERANCE.numerator * max(paid, ours)
 
 
 def _rate_kind(cell: Cell, paid: Fraction) -> Kind:
@@ -284,7 +294,8 @@ def _rest(one: _Open) -> Residual:
 
 def is_rounding(cell: Cell, rest: int) -> bool:
     """Whether a rest is what a bill's rounding of its lines leaves."""
-    return abs(rest) <= SMALL_PUSD or abs(rest) <= RATE_TOLERANCE * abs(cell.bill_pusd or 0)
+    size, billed = abs(rest), abs(cell.bill_pusd or 0)
+    return size <= SMALL_PUSD or size * RATE_TOLERANCE.denominator <= RATE_TOLERANCE.numerator * billed
 
 
 def _direction(difference: int) -> Kind:

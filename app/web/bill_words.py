@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal
 
 from app.analysis.bill_cells import ALL_TOKENS, CHARGES, OTHER
@@ -71,6 +72,7 @@ def counted(cell: Cell) -> str:
     return " and ".join(found) or "Usage"
 
 
+@lru_cache(maxsize=4_096)
 def day_text(at_us: int) -> str:
     """The UTC day of a cell, ISO."""
     return (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=at_us)).date().isoformat()

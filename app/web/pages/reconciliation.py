@@ -74,7 +74,7 @@ class Model:
 
 def build(context: Context) -> Content:
     """The reconciliation of the period; filters do not narrow it, because a bill is compared as a whole."""
-    result = reconcile(context.session, context.view.period)
+    result = reconcile(context.session, context.view.period, evidenced=MOST_GROUPS)
     if result is None:
         return Content("Reconciliation", empty=_no_bill(context))
     notices = ("A bill is compared as a whole: the filters are not applied here.",) if context.view.filters else ()
@@ -141,11 +141,11 @@ def _providers_table(result: Reconciliation) -> Table:
         "By provider",
         (
             Column("provider", "Provider", width="mid"),
-            Column("first_day", "First day", width="tight"),
-            Column("last_day", "Last day", width="tight"),
+            Column("first_day", "First day", width="tight", minor=True),
+            Column("last_day", "Last day", width="tight", minor=True),
             Column("bill_usd", "Bill", "number"),
             Column("logged_usd", "Logged", "number"),
-            Column("difference_usd", "Difference", "number", "Bill minus requests"),
+            Column("difference_usd", "Difference", "number", "Bill minus requests", leads=True),
             Column("reconciled_share", "Reconciled", "number", "Share of the bill for which requests stand"),
             Column("bill_is", "The bill is", width="mid"),
         ),
@@ -176,7 +176,7 @@ def _kinds_table(result: Reconciliation) -> Table:
         "What the difference is made of",
         (
             Column("reason", "Reason", width="mid"),
-            Column("amount_usd", "Amount", "number"),
+            Column("amount_usd", "Amount", "number", leads=True),
             Column("do", "What to do", width="wide"),
         ),
         tuple(rows),
@@ -195,7 +195,7 @@ def _residuals_table(context: Context, result: Reconciliation) -> Table:
         (
             Column("day", "Day", width="tight"),
             Column("reason", "Reason", width="tight"),
-            Column("amount_usd", "Amount", "number", "Its part of bill minus requests"),
+            Column("amount_usd", "Amount", "number", "Its part of bill minus requests", leads=True),
             Column("provider", "Provider", width="tight"),
             Column("account", "Account", width="tight", twin_only=True),
             Column("model", "Model", width="mid"),
@@ -276,14 +276,14 @@ def _cells_table(context: Context, result: Reconciliation) -> Table:
         (
             Column("day", "Day", width="tight"),
             Column("provider", "Provider", width="tight"),
-            Column("account", "Account", width="tight"),
+            Column("account", "Account", width="tight", minor=True),
             Column("model", "Model", width="mid"),
             Column("class", "Class", width="tight"),
             Column("bill_usd", "Bill", "number"),
             Column("logged_usd", "Logged", "number"),
-            Column("difference_usd", "Difference", "number"),
-            Column("bill_quantity", "Billed tokens", "number"),
-            Column("logged_quantity", "Logged tokens", "number"),
+            Column("difference_usd", "Difference", "number", leads=True),
+            Column("bill_quantity", "Billed tokens", "number", minor=True),
+            Column("logged_quantity", "Logged tokens", "number", minor=True),
             Column("state", "State", width="tight"),
         ),
         tuple(_cell_row(context, cell) for cell in ordered),
@@ -327,14 +327,14 @@ def _reports_table(context: Context) -> Table:
         "Bills that were read",
         (
             Column("source", "Source", width="mid"),
-            Column("report", "Report", width="mid"),
+            Column("report", "Report", width="mid", minor=True),
             Column("provider", "Provider", width="tight"),
             Column("first_day", "First day", width="tight"),
             Column("last_day", "Last day", width="tight"),
-            Column("lines", "Lines", "number"),
+            Column("lines", "Lines", "number", minor=True),
             Column("amount", "Amount", "number", "In its own currency, services that are no models included"),
             Column("currency", "Currency", width="tight"),
-            Column("written", "Newest file of", width="tight"),
+            Column("written", "Newest file of", width="tight", minor=True),
         ),
         tuple(
             (
