@@ -75,7 +75,8 @@ class Reconciliation:
     """Bill minus requests of a period. The residuals' amounts add up to `bill_pusd - logged_pusd` exactly.
 
     `named` are the residuals beside what a bill's rounding leaves in cells that agree (rows of `rounded`), the largest
-    first; `differing` are their cells. `unknown_cells` have a quantity on the bill but neither a cost nor a price: they stand in no sum.
+    first; `differing` are their cells. `unknown_cells` have a quantity on the bill but neither a cost nor a price: they
+    stand in no sum.
     """
 
     table: CellTable
