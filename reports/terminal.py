@@ -231,6 +231,8 @@ def _plan(console: Console, plan: Mapping[str, Any], *, wide: bool) -> None:
     console.print(Text("Savings plan", style="bold"))
     if plan["levers"]:
         _worth(console, plan, wide=wide)
+    elif plan["before_usd"] is None:
+        _say(console, "No request has a price, so nothing can be said of savings.")
     else:
         _say(console, "Nothing found that is worth doing.")
     for note in plan.get("notes", ()):

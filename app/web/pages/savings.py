@@ -192,11 +192,13 @@ def _findings_table(context: Context, scale: Scale, items: tuple[Finding, ...], 
         ),
         frame_note=GRADE_NOTE,
         stacked=True,
-        empty=_none(status),
+        empty=_none(scale.plan, status),
     )
 
 
-def _none(status: str) -> str:
+def _none(plan: PlanResult, status: str) -> str:
+    if status == "open" and plan.known_before_usd is None:
+        return "No request of this window has a price, so nothing can be said of savings: see Prices for what lacks."
     if status == "open":
         return "Nothing to save was found that is worth its effort: that is a result, not a gap."
     return f"No finding is {STATUSES[status].lower()}."

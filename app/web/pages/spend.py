@@ -180,7 +180,7 @@ def _figures(now: Figures, before: Figures | None, counted: str) -> tuple[Figure
 
 def _found(context: Context) -> Found | None:
     plan = plans.current(context)
-    if plan is None:
+    if plan is None or plan.known_before_usd is None:
         return None
     scale = plans.Scale(plan)
     open_now = sum(item.status == "open" and item.in_joint for item in plan.findings)
