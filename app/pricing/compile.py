@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from app.pricing.rates import RateRow
 
-REVISION: Final = 5
+REVISION: Final = 6
 """Raised when this code compiles the same inputs into other rates, or resolves names in another way."""
 
 KEPT_BOOKS: Final = 8

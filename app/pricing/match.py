@@ -290,9 +290,13 @@ def _at_edge(name: str, start: int) -> bool:
 
 
 def _only_builds(prefix: str, rest: str) -> bool:
-    """Whether what follows a model's name is only dates, versions and build words."""
+    """Whether what follows a model's name is only dates, versions and build words.
+
+    A list's prefix may end within one: `gpt-4o-2024`, `gemini-2.0-flash-0`.
+    """
     tail = re.search(r"-20\d{2}$|[-@.:]$", prefix)
-    return _BUILDS.fullmatch((tail.group() if tail else "") + rest) is not None
+    begun = _BUILDS.fullmatch((tail.group() if tail else "") + rest) is not None
+    return begun or (prefix.endswith("-0") and _BUILDS.fullmatch("-0" + rest) is not None)
 
 
 def _loosely(clause: Clause, name: str) -> bool:
