@@ -39,8 +39,8 @@ _FIGURES: Final = (
 @dataclass(frozen=True, slots=True)
 class CellTable:
     """`rows`: one a cell, in no order (putting a year's in order takes longer than adding them up), with bill_pusd,
-    bill_quantity, valued, awaited, last_us, logged_pusd, logged_quantity, unpriced_quantity, difference (null: a side is
-    unknown). `bill` and `logged` are what they sum up.
+    bill_quantity, valued, awaited, last_us, logged_pusd, logged_quantity, unpriced_quantity, difference (null: a side
+    is unknown). `bill` and `logged` are what they sum up.
     """
 
     rows: pl.DataFrame

@@ -3,6 +3,7 @@
 One export gives days, another a month in one line. A period whose every day newer exports say does not count; a
 longer one of which they say some days cannot be cut, so it does not count either and is named where bills are compared.
 One export gives a bill by account, another the payer's bill as a whole: those say the same days too.
+Bills of two payers that are both named are two, whatever else is equal.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ KEY: Final = ("source", "report", "scope", "day", "last_day", "export", "page")
 _SCHEMA: Final = {**dict.fromkeys(KEY, pl.String), "page": pl.Int64}
 _DAY: Final = timedelta(days=1)
 _DAY_OR_WEEK: Final = (1, 7)
+_Export = tuple[tuple[str, int], str | None]
+"""An export, and whose bill it is where that is said."""
 _ITEMS: Final = (FLAT_SCOPE, -1)
 """To pages of days, all items that stand for themselves are one export: together they say a day."""
 
@@ -35,8 +38,9 @@ _ITEMS: Final = (FLAT_SCOPE, -1)
 class _Period:
     """What one export says of the days from `first` up to and including `through`.
 
-    `is_whole`: it gives the usage of several days and its export gives none of single days of them, so that it says
-    all that there is of them (and is no monthly fee in an export of days).
+    `payer`: whose bill it is; None where that is not said, or several are. `is_whole`: it gives the usage of several
+    days and its export gives none of single days of them, so that it says all that there is of them (and is no monthly
+    fee in an export of days).
     """
 
     key: tuple[str, str, str, str, str, str, int]
@@ -45,6 +49,7 @@ class _Period:
     written_ns: int
     has_usage: bool
     has_more: bool
+    payer: str | None = None
     is_whole: bool = False
 
     @property
@@ -63,6 +68,10 @@ class _Period:
     def is_item(self) -> bool:
         return self.report[2].startswith(FLAT_SCOPE)
 
+    def may_be_of(self, payer: str | None) -> bool:
+        """Whether it may be this payer's bill: it is, or one of both is not said."""
+        return self.payer is None or payer is None or self.payer == payer
+
     def days(self) -> Iterator[date]:
         return _days(self.first, self.through)
 
@@ -80,8 +89,12 @@ def replaced(session: Session, days: pl.DataFrame) -> pl.DataFrame:
         groups[period.report, period.first, period.through if period.is_whole else None].append(period)
     found = []
     for group in groups.values():
-        newest = max(group, key=lambda period: period.age).export
-        found += [period.key for period in group if period.export != newest]
+        standing: list[_Period] = []
+        for period in sorted(group, key=lambda period: period.age, reverse=True):
+            if any(newer.export != period.export and period.may_be_of(newer.payer) for newer in standing):
+                found.append(period.key)
+            else:
+                standing.append(period)
     return pl.DataFrame(found, schema=_SCHEMA, orient="row")
 
 
@@ -107,9 +120,7 @@ class _Said:
     """Which exports say which days of a report: of an account, of a payer with all accounts, of items."""
 
     def __init__(self, periods: Sequence[_Period]) -> None:
-        self._exports: dict[tuple[str, str, str], dict[date, set[tuple[str, int]]]] = defaultdict(
-            lambda: defaultdict(set)
-        )
+        self._exports: dict[tuple[str, str, str], dict[date, set[_Export]]] = defaultdict(lambda: defaultdict(set))
         scopes = {period.report for period in periods if not period.is_item}
         wholes = [scope for scope in scopes if scope[2].endswith(WHOLE_SCOPE)]
         self._above = {
@@ -125,10 +136,11 @@ class _Said:
     def by_another(self, period: _Period, day: date) -> bool:
         """Whether an export that is not its own says a day of a period: of its account, or of all in or around it."""
         if period.is_item:
-            return bool(self._pages(period, day)) or self._no_longer(period, day)
+            return self._pages(period, day) or self._no_longer(period, day)
         places = [period.report, *self._above[period.report], _part_of(period.report, "accounts")]
-        of_items = self._exports[_part_of((*period.report[:2], ""), "items")][day] if not period.report[2] else set()
-        return bool(of_items) or any(self._exports[place][day] - {period.export} for place in places)
+        if not period.report[2]:
+            places.append(_part_of((*period.report[:2], ""), "items"))
+        return any(self._others(place, day, period) for place in places)
 
     def is_gone(self, period: _Period) -> bool:
         return period.is_item and any(
@@ -141,26 +153,32 @@ class _Said:
         name = (*period.report[:2], "")
         if period.is_item:
             if says_days:
-                self._add(_part_of(name, "items"), period.days(), _ITEMS)
+                self._add(_part_of(name, "items"), period.days(), (_ITEMS, period.payer))
             export = self._items[name[:2]][period.export]
             if export.is_whole:
                 days = _days(export.first, export.through)
-                self._add(_part_of(name, "whole items"), days, (FLAT_SCOPE, export.number))
+                self._add(_part_of(name, "whole items"), days, ((FLAT_SCOPE, export.number), period.payer))
         elif says_days:
             for place in (period.report, *(_part_of(whole, "accounts") for whole in self._above[period.report])):
-                self._add(place, period.days(), period.export)
+                self._add(place, period.days(), (period.export, period.payer))
 
-    def _pages(self, item: _Period, day: date) -> set[tuple[str, int]]:
-        """The exports that say a day of an item whole, of which it is none."""
-        return self._exports[(*item.report[:2], "")][day]
+    def _others(self, place: tuple[str, str, str], day: date, period: _Period) -> bool:
+        """Whether an export that is not its own, and may be of its payer, says a day there."""
+        said = self._exports[place][day]
+        return any(export != period.export and period.may_be_of(payer) for export, payer in said)
+
+    def _pages(self, item: _Period, day: date) -> bool:
+        """Whether an export says a day of an item whole, of which it is none."""
+        return self._others((*item.report[:2], ""), day, item)
 
     def _no_longer(self, item: _Period, day: date) -> bool:
         """Whether a newer whole export of items says the day of an item that is none of it."""
         name = item.report[:2]
         own = (FLAT_SCOPE, self._items[name][item.export].number)
-        return bool(self._exports[_part_of((*name, ""), "whole items")][day] - {own})
+        said = self._exports[_part_of((*name, ""), "whole items")][day]
+        return any(export != own and item.may_be_of(payer) for export, payer in said)
 
-    def _add(self, place: tuple[str, str, str], days: Iterable[date], export: tuple[str, int]) -> None:
+    def _add(self, place: tuple[str, str, str], days: Iterable[date], export: _Export) -> None:
         for day in days:
             self._exports[place][day].add(export)
 
@@ -182,12 +200,12 @@ def _read(session: Session, days: pl.DataFrame) -> list[_Period]:
     rows = session.rows("billed.periods", {"days": "days_of_bills"}, flat=f"{FLAT_SCOPE}%", whole=f"%{WHOLE_SCOPE}")
     session.unregister("days_of_bills")
     found = []
-    for *names, page, written_ns, has_usage, has_more in rows:
+    for *names, page, written_ns, has_usage, has_more, payer in rows:
         source, report, scope, day, last_day, export = (str(name) for name in names)
         first = date.fromisoformat(day)
         through = _through(first, date.fromisoformat(last_day))
         key = (source, report, scope, day, last_day, export, int(page))
-        found.append(_Period(key, first, through, int(written_ns), bool(has_usage), bool(has_more)))
+        found.append(_Period(key, first, through, int(written_ns), bool(has_usage), bool(has_more), payer))
     return list(_told_whole(found))
 
 

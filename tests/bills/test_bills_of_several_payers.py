@@ -80,6 +80,29 @@ def test_a_day_that_comes_again_replaces_what_was_known_whether_its_payer_is_tol
         assert spent(session) == Decimal("1.3")
 
 
+def test_two_organisations_in_files_of_one_source_are_two_bills(books: Books) -> None:
+    books.read("a.json", costs("100", payer="org-a"))
+    books.read("b.json", costs("250", payer="org-b"))
+    assert counted(books) == Decimal("3.5")
+    books.read("newer-b.json", costs("300", payer="org-b"))
+    assert counted(books) == 4
+    books.read("again-a.json", costs("100", payer="org-a"), costs("40", payer="org-a", day=3))
+    assert counted(books) == Decimal("4.4")
+    assert books.reconciled().asides == ()
+
+
+def row(usd: str, *, payer: str) -> dict[str, Any]:
+    """A row of the console's export, with a column of the organisation."""
+    said = {"usage_date_utc": "2026-03-02", "cost_usd": usd, "model": "claude-sonnet-4-5", "workspace": None}
+    return {**said, "token_type": "input_no_cache", "organization_id": payer}
+
+
+def test_a_console_export_with_a_column_of_the_organisation_says_whose_bill_it_is(books: Books) -> None:
+    books.read("a.jsonl", row("1", payer="org-a"))
+    books.read("b.jsonl", row("2.5", payer="org-b"))
+    assert counted(books) == Decimal("3.5")
+
+
 def test_pulls_of_two_organisations_add_up_and_one_pulled_twice_does_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
