@@ -3,34 +3,39 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 from zoneinfo import ZoneInfo
+
+from reports.columns import aligned
+
+LONGEST_ID: Final = 40
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
 def table(jobs: Sequence[Mapping[str, Any]]) -> str:
-    """One line a job, newest first."""
+    """One line a job, newest first, and below it when it starts and how it is called."""
     if not jobs:
         return "No batch jobs yet. `halve batch submit FILE --provider openai` takes one in."
-    rows = [("job", "label", "provider", "status", "items", "ok", "failed", "open", "starts")]
+    rows = [("job", "provider", "status", "items", "ok", "failed", "open")]
     rows += [
         (
             job["id"],
-            _clean(job["label"])[:32],
             job["provider"],
-            status(job),
+            status(job) if job["outcome"] is None else str(job["outcome"]).replace("_", " "),
             f"{job['submitted']:,}",
             f"{job['succeeded']:,}",
             f"{job['failed'] + job['expired'] + job['cancelled']:,}",
             f"{job['open']:,}",
-            moment(job["start_us"], job["zone"]),
         )
         for job in jobs
     ]
-    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
-    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
+    below = [
+        (),
+        *((f"    starts {moment(job['start_us'], job['zone'])}  {_clean(job['label'])}".rstrip(),) for job in jobs),
+    ]
+    return "\n".join(aligned(rows, right={3, 4, 5, 6}, longest=LONGEST_ID, below=below))
 
 
 def detail(job: Mapping[str, Any]) -> str:

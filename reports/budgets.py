@@ -15,6 +15,7 @@ from app.web.page import Link
 from app.web.render import visible
 from app.web.table import Cell, Column, Table
 from reports.alerts import facts_of, forecast_sentence, scope_words
+from reports.columns import aligned
 from reports.document import Section, clipped
 
 if TYPE_CHECKING:
@@ -118,8 +119,7 @@ def table(rows: Sequence[Mapping[str, Any]]) -> str:
         )
         for row in rows
     ]
-    widths = [max(len(line[place]) for line in grid) for place in range(len(grid[0]))]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in grid]
+    lines = list(aligned(grid, right={3, 4, 5}))
     lines += [
         f"{_clean(row['name'])}: {show.plural(row['requests_unpriced'], 'request')} of {show.count(row['requests'])} "
         "without a whole price; what they cost is unknown and not in the sum."

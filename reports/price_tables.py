@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from app.pricing.rates import FEES
 from app.pricing.rule_text import usd
+from reports.columns import aligned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -173,9 +174,7 @@ def check_lines(found: Check) -> Iterator[str]:
         )
         for one in found.found
     ]
-    widths = [max(len(row[column]) for row in (heading, *rows)) for column in range(len(heading))]
-    for row in (heading, *rows):
-        yield "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
+    yield from aligned([heading, *rows], right={3, 5})
     yield f"{len(rows)} rates differ by more than 1 %. USD per million tokens, fees USD each."
 
 

@@ -13,9 +13,10 @@ from app.analysis.residual_groups import grouped
 from app.core.money import usd_text
 from app.web import format as show
 from app.web.bill_words import ADVICE, KIND_LABELS, counted, day_text, state_of, why
+from reports.columns import aligned
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from fractions import Fraction
 
     from app.analysis.bill_cells import Cell, CellKey
@@ -29,8 +30,8 @@ LINES_SHOWN: Final = 3
 VALUED: Final = "usage at the price book's rates"
 PARTLY: Final = "charged, in part usage at the price book's rates"
 _BASIS_WORDS: Final = {
-    VALUED: "  (usage only, at the price book's rates)",
-    PARTLY: "  (in part usage without a cost yet, at the price book's rates)",
+    VALUED: "usage only, at the price book's rates",
+    PARTLY: "in part usage without a cost yet, at the price book's rates",
 }
 _MILLIONTH: Final = Decimal("0.000001")
 
@@ -169,16 +170,11 @@ def text(made: Mapping[str, Any]) -> str:
         f"difference {show.money(made['difference_usd'])}  reconciled {show.percent(share)}",
         "",
     ]
-    for item in made["providers"]:
-        valued = _BASIS_WORDS.get(item["bill_is"], "")
-        lines.append(
-            f"{_clean(item['provider']):<14}{item['first_day']} to {item['last_day']}  "
-            f"bill {show.money(item['bill_usd']):>12}  logged {show.money(item['logged_usd']):>12}  "
-            f"reconciled {show.percent(item['reconciled_share']):>6}{valued}"
-        )
+    lines += _providers(made["providers"])
     if made["by_kind"]:
         lines += ["", "The difference is made of"]
-        lines += [f"  {KIND_LABELS[kind]:<16}{show.money(amount):>14}" for kind, amount in made["by_kind"].items()]
+        kinds = [(f"  {KIND_LABELS[kind]}", show.money(amount)) for kind, amount in made["by_kind"].items()]
+        lines += aligned(kinds, right={1})
     lines += _group_lines(made["residuals"])
     if made["cost_not_on_bill"]:
         lines += ["", "Cost not on the bill yet, and no price: in no sum"]
@@ -194,6 +190,23 @@ def text(made: Mapping[str, Any]) -> str:
             for item in made["not_compared"]
         ]
     return "\n".join(lines)
+
+
+def _providers(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """One line a provider: its days and both sums; below it what kind of bill it is, where that is not a charge."""
+    found = [
+        (
+            _clean(item["provider"]),
+            f"{item['first_day']} to {item['last_day']}",
+            show.money(item["bill_usd"]),
+            show.money(item["logged_usd"]),
+            show.percent(item["reconciled_share"]),
+        )
+        for item in rows
+    ]
+    words = [_BASIS_WORDS.get(item["bill_is"], "") for item in rows]
+    below = [(), *((f"    {said}",) if said else () for said in words)]
+    return list(aligned([("provider", "days", "bill", "logged", "reconciled"), *found], right={2, 3, 4}, below=below))
 
 
 def _group_lines(groups: list[Mapping[str, Any]]) -> list[str]:

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from app.web.format import plural
+from reports.columns import aligned
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -65,21 +66,15 @@ def _place(line: Mapping[str, Any]) -> str:
 
 def replay(result: Mapping[str, Any]) -> str:
     """The totals of a replay, and one row a scope where asked."""
-    head = f"{'scope':<40}{'requests':>10}{'blocks':>12}{'hit':>12}{'tokens':>16}{'hit':>16}{'rate':>9}"
-    rows = [_replay_row("all", result)]
+    rows = [("scope", "requests", "blocks", "hit", "tokens", "hit", "rate"), _replay_row("all", result)]
     rows += [_replay_row(_clean(str(row["name"])), row) for row in result["by_scope"]]
-    return "\n".join([head, *rows])
+    return "\n".join(aligned(rows, right=range(1, 7)))
 
 
-def _replay_row(name: str, row: Mapping[str, Any]) -> str:
-    def cell(value: int | None, width: int) -> str:
-        return f"{'n/a' if value is None else format(value, ','):>{width}}"
-
+def _replay_row(name: str, row: Mapping[str, Any]) -> tuple[str, ...]:
+    counts = (row[key] for key in ("requests", "blocks", "hit_blocks", "tokens", "hit_tokens"))
     rate = "n/a" if row["hit_rate"] is None else f"{row['hit_rate']:.2%}"
-    return (
-        f"{name[:39]:<40}{cell(row['requests'], 10)}{cell(row['blocks'], 12)}{cell(row['hit_blocks'], 12)}"
-        f"{cell(row['tokens'], 16)}{cell(row['hit_tokens'], 16)}{rate:>9}"
-    )
+    return (name, *("n/a" if value is None else f"{value:,}" for value in counts), rate)
 
 
 def quotes(lines: Sequence[Quote]) -> Iterator[str]:
@@ -119,29 +114,27 @@ def sources(rows: Sequence[Mapping[str, Any]]) -> str:
     if not pulled:
         none = "No source is configured. `halve sources kinds` lists what there is, `halve sources add KIND` adds one."
         return "\n".join([none, *_came(came)])
-    head = f"{'name':<20}{'kind':<20}{'state':<9}{'records':>10}  {'fresh until':<22}{'complete until':<22}last run"
-    lines = [
-        f"{_clean(row['name']):<20}{row['kind']:<20}{row['state']:<9}{row['records']:>10,}  "
-        f"{_moment(row['fresh_us']):<22}{_moment(row['complete_us']):<22}{_moment(row['last_run_us'])}"
-        + (f"\n    {_clean(row['error'])}" if row["error"] else "")
-        for row in pulled
-    ]
-    return "\n".join([head, *lines, *_came(came)])
+    head = ("name", "kind", "state", "records", "last run")
+    grid = aligned([head, *(_pulled(row) for row in pulled)], right={3}, below=[(), *(_reach(row) for row in pulled)])
+    return "\n".join([*grid, *_came(came)])
+
+
+def _pulled(row: Mapping[str, Any]) -> tuple[str, ...]:
+    return _clean(row["name"]), row["kind"], row["state"], f"{row['records']:,}", _moment(row["last_run_us"])
+
+
+def _reach(row: Mapping[str, Any]) -> tuple[str, ...]:
+    """How far a pulled source goes, below its row, and what went wrong."""
+    reach = f"    fresh until {_moment(row['fresh_us'])}, complete until {_moment(row['complete_us'])}"
+    return (reach, f"    {_clean(row['error'])}") if row["error"] else (reach,)
 
 
 def _came(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     if not rows:
         return []
-    lines = [
-        f"{_clean(row['name']):<20}{row['kind']:<20}{row['records']:>10,}  {_moment(row['last_run_us'])}"
-        for row in rows
-    ]
-    return [
-        "",
-        "Pushed or read; nothing is pulled for these:",
-        f"{'name':<20}{'kind':<20}{'requests':>10}  last seen",
-        *lines,
-    ]
+    lines = [(_clean(row["name"]), row["kind"], f"{row['records']:,}", _moment(row["last_run_us"])) for row in rows]
+    grid = aligned([("name", "kind", "requests", "last seen"), *lines], right={2})
+    return ["", "Pushed or read; nothing is pulled for these:", *grid]
 
 
 def source_kinds(kinds: Sequence[Mapping[str, Any]]) -> str:
@@ -160,12 +153,13 @@ def keys(rows: Sequence[Mapping[str, Any]]) -> str:
     """Keys of the API: what each opens, since when, and whether it still does."""
     if not rows:
         return "No key was made. `halve keys create NAME` makes one."
-    return "\n".join(
-        f"{_clean(row['name']):<24}{row['scope']:<8}made {_moment(row['created_us'])}"
-        + (f"  for source {_clean(row['source'])}" if row["source"] is not None else "")
-        + (f"  revoked {_moment(row['revoked_us'])}" if row["revoked_us"] is not None else "")
-        for row in rows
-    )
+    return "\n".join(aligned([("name", "scope", "source", "made", "revoked"), *(_key(row) for row in rows)]))
+
+
+def _key(row: Mapping[str, Any]) -> tuple[str, ...]:
+    source = "-" if row["source"] is None else _clean(row["source"])
+    revoked = "-" if row["revoked_us"] is None else _moment(row["revoked_us"])
+    return _clean(row["name"]), row["scope"], source, _moment(row["created_us"]), revoked
 
 
 def _moment(us: int | None) -> str:

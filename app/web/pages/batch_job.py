@@ -170,7 +170,7 @@ def _parts_table(context: Context, view: JobView) -> Table:
         (
             Column("number", "Part", "number"),
             Column("model", "Model", width="tight"),
-            Column("endpoint", "Endpoint", width="tight"),
+            Column("endpoint", "Endpoint", width="mid"),
             Column("attempt", "Attempt", "number", twin_only=all(part.attempt == 1 for part in view.parts)),
             Column("requests", "Requests", "number"),
             Column("state", "State", width="tight"),
