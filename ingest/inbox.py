@@ -172,12 +172,17 @@ def _merge_group(session: Session, pricer: Pricer, shards: list[_Taken]) -> Summ
         merged = merge(session, arrivals, pricer).select("shard_no", "chunk_no", "stored", "updated")
         changed = {(shard, chunk): (stored, updated) for shard, chunk, stored, updated in merged.iter_rows()}
     billed = _billed(shards)
+    contradicted: tuple[str, ...] = ()
     if billed is not None:
-        for shard, chunk, stored, updated in take_bills(session, billed).iter_rows():
+        taken = take_bills(session, billed)
+        contradicted = taken.contradicted
+        for shard, chunk, stored, updated in taken.chunks.iter_rows():
             before = changed.get((shard, chunk), (0, 0))
             changed[shard, chunk] = (before[0] + stored, before[1] + updated)
     _quarantine(session, shards)
-    return _note_chunks(session, shards, changed)
+    summary = _note_chunks(session, shards, changed)
+    summary.problems[:0] = contradicted[:_PROBLEMS]
+    return summary
 
 
 def _placed(shards: list[_Taken], name: str) -> pl.DataFrame | None:

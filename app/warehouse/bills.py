@@ -7,6 +7,7 @@ stand beside each other; which of them counts is told by `app.warehouse.bill_per
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import polars as pl
@@ -14,6 +15,8 @@ import polars as pl
 from app.warehouse import bill_periods
 
 if TYPE_CHECKING:
+    from decimal import Decimal
+
     from app.warehouse.store import Session
 
 _IDENTITY: Final = (
@@ -37,11 +40,18 @@ _AMOUNTS: Final = ("quantity", "requests", "cost", "effective_cost", "list_cost"
 _DAY: Final = ["source", "report", "scope", "day"]
 
 
-def take_bills(session: Session, incoming: pl.DataFrame) -> pl.DataFrame:
-    """Store lines (the columns of `billed`, day as ISO text, with shard_no and chunk_no); the caller has a transaction.
-
-    Returns shard_no, chunk_no, stored, updated: how many lines of each chunk are new, or say other amounts than before.
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """`chunks`: shard_no, chunk_no, stored, updated: how many lines of each chunk are new, or say other amounts than
+    before. `contradicted`: sentences about files whose days another file took over that says nothing the same.
     """
+
+    chunks: pl.DataFrame
+    contradicted: tuple[str, ...]
+
+
+def take_bills(session: Session, incoming: pl.DataFrame) -> Taken:
+    """Store lines: the columns of `billed`, day as ISO text, with shard_no and chunk_no; call in a transaction."""
     for name in {"last_day", "payer"}.difference(incoming.columns):  # a shard that was written before lines had it
         incoming = incoming.with_columns(pl.lit(None, pl.String).alias(name))
     incoming = _newest_readings(incoming)
@@ -50,13 +60,24 @@ def take_bills(session: Session, incoming: pl.DataFrame) -> pl.DataFrame:
     session.execute("billed.forget_older_reading")
     session.execute("billed.insert")
     overtaken = bill_periods.replaced(session, incoming.select(_DAY).unique())
+    contradicted: tuple[str, ...] = ()
     if overtaken.height:
         session.register("overtaken_billed", overtaken)
+        contradicted = tuple(_contradicted(*row) for row in session.rows("billed.contradicted"))
         session.execute("billed.delete_overtaken")
         session.unregister("overtaken_billed")
     session.unregister("incoming_billed")
     told = incoming.with_columns(last_day=pl.coalesce("last_day", "day"))
-    return _outcome(told.join(overtaken, on=list(bill_periods.KEY), how="anti"), before)
+    return Taken(_outcome(told.join(overtaken, on=list(bill_periods.KEY), how="anti"), before), contradicted)
+
+
+def _contradicted(file: str, newer: str, currency: str, first: str, last: str, cost: Decimal) -> str:
+    amount = f"{cost.normalize():f} {currency}".strip()
+    days = first if first == last else f"{first} to {last}"
+    return (
+        f"{file}: its {amount} of {days} no longer count, because {newer} says these days too, and nothing the same. "
+        "If it is the bill of another organisation, add a column organization_id to both files and read them again."
+    )
 
 
 def _newest_readings(incoming: pl.DataFrame) -> pl.DataFrame:

@@ -97,6 +97,24 @@ def row(usd: str, *, payer: str) -> dict[str, Any]:
     return {**said, "token_type": "input_no_cache", "organization_id": payer}
 
 
+def test_a_file_that_takes_over_days_and_says_nothing_the_same_is_named_with_the_amount(
+    books: Books,
+) -> None:
+    books.read("a.json", costs("412.5"), costs("99", day=3))
+    summary = books.read("b.json", costs("250"), costs("70", day=3))
+    assert counted(books) == Decimal("3.2")
+    assert len(summary.problems) == 1
+    assert "a.json: its 5.115 USD of 2026-03-02 to 2026-03-03 no longer count" in summary.problems[0]
+    assert "b.json says these days too, and nothing the same" in summary.problems[0]
+
+
+@pytest.mark.parametrize("newer", [("100", "99", "30"), ("120", "99", "70"), ("100", "95", "70")])
+def test_a_newer_export_of_the_same_bill_is_no_contradiction(books: Books, newer: tuple[str, ...]) -> None:
+    books.read("a.json", costs("100"), costs("95", day=3))
+    first, second, third = newer
+    assert books.read("b.json", costs(first), costs(second, day=3), costs(third, day=4)).problems == []
+
+
 def test_a_console_export_with_a_column_of_the_organisation_says_whose_bill_it_is(books: Books) -> None:
     books.read("a.jsonl", row("1", payer="org-a"))
     books.read("b.jsonl", row("2.5", payer="org-b"))
