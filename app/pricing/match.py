@@ -27,6 +27,7 @@ _BUILD: Final = (
 )
 _BUILDS: Final = re.compile(rf"(?:{_BUILD})*")
 _LAST_BUILD: Final = re.compile(r"(.+?)(?:[-@]20\d{6}|[-@]20\d{2}-\d{2}-\d{2}|-latest|@latest|@default|:beta)")
+_NUMBERED: Final = re.compile(r"(gemini-.+)-00\d")
 _COMPACT_DATE: Final = re.compile(r"-(20\d{2})(0[1-9]|1[0-2])([0-2]\d|3[01])(?=-|:|$)")
 _VERSIONED: Final = re.compile(r"[-@.]20\d{2}-?\d{2}-?\d{2}")
 _LONG_CONTEXT: Final = re.compile(r"\[\d+[km]\]$")
@@ -194,6 +195,8 @@ class Matcher:
             yield where, dashed
         if (undated := _LAST_BUILD.fullmatch(name)) is not None:
             yield where, undated.group(1)
+        if where in (None, "google") and (numbered := _NUMBERED.fullmatch(name)) is not None:
+            yield where, numbered.group(1)
         if where == "aws" and (region := _BEDROCK_REGION.match(name)) is not None:
             yield where, name[region.end() :]
 

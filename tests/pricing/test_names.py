@@ -31,6 +31,8 @@ FOUND = [
     ("google", "publishers/google/models/gemini-2.5-pro", "google", "gemini-2.5-pro"),
     ("vertex_ai", VERTEX, "google", "claude-sonnet-4-5"),
     ("google", "gemini-2.0-flash-001", "google", "gemini-2.0-flash"),
+    ("vertex_ai", "gemini-1.5-flash-8b-001", "google", "gemini-1.5-flash-8b"),
+    ("google", "gemini-embedding-001", "google", "gemini-embedding-001"),
     ("anthropic", "claude-sonnet-4-0-20250514", "anthropic", "claude-sonnet-4-0"),
     ("gemini", "gemini/gemini-2.5-pro-preview-06-05", "google", "gemini-2.5-pro"),
     ("azure", "azure/gpt-4o", "openai", "gpt-4o"),
