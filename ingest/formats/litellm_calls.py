@@ -38,6 +38,11 @@ def operation(call_type: str | None) -> str:
     return _OPERATIONS.get(call_type.removeprefix("a"), _OPERATIONS.get(call_type, "chat"))
 
 
+def is_batch(call_type: str | None) -> bool:
+    """Whether a row is the bill of a batch, which LiteLLM books when its results are fetched (`aretrieve_batch`)."""
+    return "batch" in (call_type or "")
+
+
 def read_failure(failure: dict[str, Any], event: UsageEvent) -> None:
     """How a failed call ended, and whether it is known that nothing was billed."""
     event.status = "error"

@@ -16,6 +16,7 @@ from ingest.formats.fields import integer, table, text, usd_text
 from ingest.formats.format import Format
 from ingest.formats.litellm_calls import (
     body,
+    is_batch,
     listed,
     model_name,
     operation,
@@ -74,6 +75,7 @@ def _event(row: dict[str, Any]) -> UsageEvent:
     event.trace_id = text(get("litellm_call_id"))
     event.session_id = text(get("session_id"))
     event.operation = operation(text(get("call_type")))
+    event.is_batch = is_batch(text(get("call_type")))
     _read_usage(row, metadata, event, warnings)
     _read_times(row, event, warnings)
     _read_outcome(row, metadata, event)

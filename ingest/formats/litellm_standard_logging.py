@@ -16,6 +16,7 @@ from ingest.formats.fields import table, text, usd_text
 from ingest.formats.format import Format
 from ingest.formats.litellm_calls import (
     body,
+    is_batch,
     listed,
     model_name,
     operation,
@@ -99,7 +100,7 @@ def _event(payload: dict[str, Any]) -> UsageEvent:
     event.trace_id = text(get("trace_id")) or text(get("litellm_call_id"))
     event.session_id = text(get("session_id"))
     event.operation = operation(text(get("call_type")))
-    event.is_batch = "batch" in str(get("call_type"))
+    event.is_batch = is_batch(text(get("call_type")))
     _read_usage(payload, metadata, event, warnings)
     for name, field in (("startTime", "start_us"), ("endTime", "end_us")):
         setattr(event, field, instant(get(name), name, warnings))

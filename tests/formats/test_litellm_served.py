@@ -74,6 +74,8 @@ def test_usage_of_anthropic_says_how_it_was_served(one, written):
 def test_a_call_of_a_batch_is_one(one, written):
     event = one(written({"service_tier": "batch"}, None, None, None))
     assert event.is_batch is True
+    assert one({**written({}, None, None, None), "call_type": "aretrieve_batch"}).is_batch is True
+    assert one(written({}, None, None, None)).is_batch is False
 
 
 @both
