@@ -15,12 +15,39 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-def grouped(items: Iterator[Record | Broken]) -> Iterator[Record | Broken]:
+class Cut:
+    """Where a later reading of a log of events may begin: at the last line before which no answer goes on after it."""
+
+    __slots__ = ("_before", "byte_at", "line", "read_to")
+
+    def __init__(self) -> None:
+        self.byte_at: int | None = None
+        self.line = 0  # lines before it
+        self.read_to = 0  # the last line that was read
+        self._before = 0
+
+    def passing(self, items: Iterator[Record | Broken]) -> Iterator[Record | Broken]:
+        """The items, noted as read."""
+        for item in items:
+            self._before, self.read_to = self.read_to, item.line
+            yield item
+
+    def note(self, item: Record | Broken) -> None:
+        """The item just read is such a place, unless its line holds others before it or is torn."""
+        if type(item) is Record and item.byte_from is not None and item.line != self._before:
+            self.byte_at, self.line = item.byte_from, item.line - 1
+
+
+def grouped(
+    items: Iterator[Record | Broken], cut: Cut | None = None, *, resumed: bool = False
+) -> Iterator[Record | Broken]:
     """One record for the events of one answer, at the place of the first; other records as they are.
 
     Where the events carry no id of their answer the first one's bytes stand for it: they stay when the log grows.
     """
-    for item, value in gather((item, item.value if isinstance(item, Record) else item) for item in items):
+    cut = Cut() if cut is None else cut
+    values = ((item, item.value if isinstance(item, Record) else item) for item in cut.passing(items))
+    for item, value in gather(values, resumed=resumed, note_cut=cut.note):
         if not isinstance(item, Record) or value is item.value:
             yield item
         else:

@@ -266,7 +266,7 @@ def _quarantine(session: Session, shards: list[_Taken]) -> None:
     for shard in shards:
         ranges.update((path, line - 1, line) for _, path, line in shard.meta.replays)
         ranges.update(
-            (result.chunk.path, result.chunk.line_from or -1, result.line_to)
+            (result.chunk.path, result.chunk.line_from or -1, max(result.line_to, result.read_to))
             for result in shard.meta.chunks
             if not shard.meta.replays
         )

@@ -116,6 +116,10 @@ class Plan:
             yield self._refused(found, status)
             return
         base = self._base(found, status, shape)
+        if base is not None and base.layout == "event_lines" and self.choice.column_map is None:
+            base = _grown(entries, base)
+            self.skipped += base is None
+            self.files -= base is None
         if base is None or base.format == UNKNOWN or base.layout != "lines" or shape.compression != "none":
             if base is not None:
                 yield base
@@ -261,6 +265,21 @@ def _standing(entries: list[Entry], base: Chunk) -> list[Entry]:
         ):
             kept.append(entry)
     return kept
+
+
+def _grown(entries: list[Entry], base: Chunk) -> Chunk | None:
+    """What is to be read of a log of events: from the last place where no answer is torn; None where nothing is new.
+
+    An entry that reaches to the end of its file is of no such place.
+    """
+    if base.compression != "none" or base.format == UNKNOWN or format_named(base.format).in_file is not None:
+        return base
+    standing = _standing(entries, base)
+    at, line = _reach([entry for entry in standing if entry.byte_to < entry.file_bytes], 0)
+    now = base.file_bytes, base.file_mtime_ns
+    if any(one.at_end and one.byte_from <= at and (one.file_bytes, one.file_mtime_ns) == now for one in standing):
+        return None
+    return msgspec.structs.replace(base, byte_from=at, line_from=line)
 
 
 def _cut(base: Chunk, taken: list[Entry], most: int) -> Iterator[Chunk]:

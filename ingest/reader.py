@@ -19,10 +19,13 @@ if TYPE_CHECKING:
 HEAD_OF_BROKEN: Final = 2048
 
 
-def read_chunk(chunk: Chunk, at_once: Callable[[bytes], Any] | None = None) -> Iterator[Record | Broken]:
+def read_chunk(
+    chunk: Chunk, at_once: Callable[[bytes], Any] | None = None, cut: event_groups.Cut | None = None
+) -> Iterator[Record | Broken]:
     """The records of a chunk. Damage inside it is yielded as `Broken`; only a file that is gone raises.
 
-    What `at_once` makes of a line's bytes takes the place of its decoded value, except None.
+    What `at_once` makes of a line's bytes takes the place of its decoded value, except None. `cut` notes where a later
+    reading of a log of events may begin.
 
     Raises:
         InputError: the file cannot be opened any more.
@@ -37,7 +40,7 @@ def read_chunk(chunk: Chunk, at_once: Callable[[bytes], Any] | None = None) -> I
                 yield record
             return
         with opened(path, chunk.compression) as stream:
-            for record in _records(stream, chunk, at_once):
+            for record in _records(stream, chunk, at_once, cut):
                 line = record.line
                 yield record
     except damaged_errors() as error:
@@ -48,7 +51,9 @@ def read_chunk(chunk: Chunk, at_once: Callable[[bytes], Any] | None = None) -> I
         raise InputError(f"{chunk.file} cannot be read: {error.strerror or error}.") from error
 
 
-def _records(stream: IO[bytes], chunk: Chunk, at_once: Callable[[bytes], Any] | None) -> Iterator[Record | Broken]:
+def _records(
+    stream: IO[bytes], chunk: Chunk, at_once: Callable[[bytes], Any] | None, cut: event_groups.Cut | None
+) -> Iterator[Record | Broken]:
     if chunk.layout == "lines":
         end = chunk.byte_to if chunk.compression == "none" else None
         if chunk.compression == "none":
@@ -60,7 +65,10 @@ def _records(stream: IO[bytes], chunk: Chunk, at_once: Callable[[bytes], Any] | 
     elif chunk.layout == "events":
         yield from event_groups.grouped(event_groups.event_lines(stream))
     elif chunk.layout == "event_lines":
-        yield from event_groups.grouped(read_lines(stream, 0, 0, None))
+        if chunk.byte_from:
+            stream.seek(chunk.byte_from)
+        lines = read_lines(stream, chunk.byte_from, chunk.line_from, None)
+        yield from event_groups.grouped(lines, cut, resumed=chunk.byte_from > 0)
     elif chunk.layout == "otlp":
         from ingest.otlp_protobuf import read_exports
 

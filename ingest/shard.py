@@ -38,6 +38,7 @@ class ChunkResult(msgspec.Struct, kw_only=True):
     read: int = 0
     benign: int = 0
     rejected: int = 0
+    read_to: int = 0  # the last line that was read, where a later run goes on before it
 
 
 class Reject(msgspec.Struct, frozen=True):

@@ -16,6 +16,7 @@ from app.core.hashing import hash64
 from app.core.usage import Rejected, SpanLink, UsageEvent
 from ingest.billed_rows import BilledRows
 from ingest.connectors import files
+from ingest.event_groups import Cut
 from ingest.fingerprint import Fingerprinter, Text
 from ingest.formats import format_named, generic_rows
 from ingest.formats.format import Format, Origin
@@ -91,7 +92,8 @@ class Worker:
             )
             parse = None if chunk.format == UNKNOWN else self._parser(chunk)
             shard.begin(chunk)
-            for item in self._items(chunk):
+            cut = Cut() if chunk.layout == "event_lines" else None
+            for item in self._items(chunk, cut):
                 if not chunk.line_to:
                     result.line_to = item.line
                 self._take(shard, item, chunk, result, parse)
@@ -103,7 +105,9 @@ class Worker:
                         shard.begin(chunk)
                         result = msgspec.structs.replace(result, read=0, benign=0, rejected=0)
             shard.print_waiting(self.prints)
-            shard.close(chunk, result, self._billing(chunk))
+            if cut is not None:
+                result = _up_to(cut, result)
+            shard.close(result.chunk, result, self._billing(chunk))
         written.append(write_shard(self.data_dir, shard.meta(), shard.frames()))
         return written
 
@@ -143,13 +147,13 @@ class Worker:
         if nth < 0:
             shard.reject(place, raw, item.byte_from, Rejected("holds no call", benign=True), result)
 
-    def _items(self, chunk: Chunk) -> Iterator[Record | Broken]:
+    def _items(self, chunk: Chunk, cut: Cut | None) -> Iterator[Record | Broken]:
         if chunk.format == UNKNOWN:
             yield Broken(0, why_unknown(chunk), b"")
             return
         try:
             at_once = self._format(chunk).at_once
-            yield from read_chunk(chunk, None if at_once is None else at_once())
+            yield from read_chunk(chunk, None if at_once is None else at_once(), cut)
         except InputError as error:
             yield Broken(0, str(error), b"")
 
@@ -174,6 +178,20 @@ class Worker:
     def _billing(self, chunk: Chunk) -> str:
         known = "unknown" if chunk.format == UNKNOWN else self._format(chunk).billing
         return chunk.billing or known
+
+
+def _up_to(cut: Cut, result: ChunkResult) -> ChunkResult:
+    """Of a log of events: a later run goes on where no answer is torn; without such a place it reads all again."""
+    chunk = result.chunk
+    result = msgspec.structs.replace(result, read_to=cut.read_to)
+    if cut.byte_at is None or cut.byte_at <= chunk.byte_from or chunk.compression != "none":
+        return result
+    return msgspec.structs.replace(
+        result,
+        chunk=msgspec.structs.replace(chunk, settled_to=cut.byte_at),
+        line_to=cut.line,
+        tail_hash=tail_hash(chunk.path, cut.byte_at),
+    )
 
 
 def why_unknown(chunk: Chunk) -> str:

@@ -17,8 +17,8 @@ class Answer:
     """What was read of an answer so far, and what stood around it."""
 
     __slots__ = (
-        "answer", "counted", "ended", "events", "finished", "head", "last", "model", "outer", "place", "prompt", "seen",
-        "uncertain", "whole",
+        "answer", "at", "counted", "ended", "events", "finished", "head", "last", "model", "outer", "place", "prompt",
+        "seen", "since", "uncertain", "whole",
     )  # fmt: skip
 
     def __init__(self, place: Any) -> None:
@@ -26,7 +26,8 @@ class Answer:
         self.events: list[dict[str, Any]] = []
         self.outer: dict[str, Any] = {}
         self.last: dict[str, Any] = {}
-        self.finished = False
+        self.finished = False  # it said why it ended; a mere end or its counters may still follow
+        self.since = self.at = 0  # the numbers of the records that began it and that went on with it last
         # Of answers without an id: whether it is over and waits for an older one; the answer that had begun last at its
         # last event; whether others ran at once; the counters that are its own for sure; what stood around its start.
         self.ended = False
@@ -46,6 +47,9 @@ class Answer:
         self.events.append(event)
         delta = event.get("delta")
         if event.get("type") == "message_delta" and type(delta) is dict and delta.get("stop_reason"):
+            self.finished = True
+        choices = event.get("choices")
+        if type(choices) is list and any(type(one) is dict and one.get("finish_reason") for one in choices):
             self.finished = True
         if outer:
             self.outer = {**outer, **self.outer}

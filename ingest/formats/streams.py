@@ -16,12 +16,13 @@ from ingest.formats.open_answers import Answer, opened, prompt_counts, started_w
 from ingest.formats.stream_events import call_id, counted_by_gemini, is_finished_by, kind_of, told
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from ingest.formats.stream_events import Told
 
 MAX_OPEN: Final = 256
 MAX_EVENTS: Final = 65_536
+SILENT: Final = 4096  # an answer that did not end and of which so many records say nothing was broken off
 _ENDS: Final = (
     "message_stop", "message-end", "stream-end",
     "response.completed", "response.failed", "response.incomplete", "response.done",
@@ -36,17 +37,23 @@ _BODIES: Final = ("response", "response_body", "responseBody", "custom_id")
 class _Gathering:
     """The answers that are open while the records of one file are read."""
 
-    def __init__(self, *, unmarked: bool) -> None:
+    def __init__(self, *, unmarked: bool, resumed: bool) -> None:
         self._unmarked = unmarked  # whether Gemini's chunks, which are marked as none, are joined too
         self._open: dict[str, Answer] = {}
         self._held = 0
         self._serial = 0
         self._begun: dict[str, int] = {}  # of each kind without ids: the answer that began last
         self._owed = 0  # ends that are still to come of answers which were over when the next began
+        self._resumed = resumed  # whether an earlier reading took answers whose mere ends may still come
+        self._records = 0
+        self._goes_on = False  # whether the last record goes on with an answer of earlier ones
+        self._cuttable = True
         self._finishing = False  # whether this log keeps why Gemini's answers ended
 
     def take(self, place: Any, record: Any) -> Iterator[tuple[Any, Any]]:
         """What is whole after this record."""
+        self._records += 1
+        self._goes_on = False
         found = told(record)
         if found is None or self._is_whole(found):
             yield place, record
@@ -54,6 +61,7 @@ class _Gathering:
         for event in found.events:
             kind = kind_of(event)
             if kind == "gemini":
+                self._cuttable = False  # how its answers end is known from the whole log only
                 if not self._unmarked or found.outer.keys() & {"usage", "object"}:
                     yield place, record
                 else:
@@ -66,6 +74,7 @@ class _Gathering:
                 self._owed += _NAMELESS in before
                 yield from self._over(before)
             if event.get("type") == "message_stop" and self._is_owed(name):
+                self._goes_on = True
                 continue
             answer = self._add(name, place, event, found.outer)
             if _NAMELESS in name:
@@ -87,6 +96,17 @@ class _Gathering:
             and self._name(kind, first, call_id(found.outer)) not in self._open
         )
 
+    def is_cut(self) -> bool:
+        """Whether a later reading may begin with the last record: no answer that still goes on began before it."""
+        return (
+            self._cuttable
+            and not self._goes_on
+            and all(
+                answer.finished or answer.ended or answer.since == self._records or self._records - answer.at > SILENT
+                for answer in self._open.values()
+            )
+        )
+
     def rest(self) -> Iterator[tuple[Any, Any]]:
         """What was never ended; chunks of Gemini without an id only where other answers of this log do end."""
         for name in list(self._open):
@@ -95,12 +115,18 @@ class _Gathering:
                 del self._open[name]
                 yield from answer.whole
             else:
+                if _NAMELESS in name and answer.finished and not answer.ended and self._nameless(name)[0] != name:
+                    answer.uncertain = True  # the log breaks off in the middle of both
                 yield self._close(name)
 
     def _add(self, name: str, place: Any, event: dict[str, Any], outer: dict[str, Any]) -> Answer:
         answer = self._open.get(name)
         if answer is None:
             answer = self._open[name] = Answer(place)
+            answer.since = self._records
+        elif answer.since < self._records:
+            self._goes_on = True
+        answer.at = self._records
         answer.add(event, outer)
         self._held += 1
         return answer
@@ -113,6 +139,8 @@ class _Gathering:
     def _is_owed(self, name: str) -> bool:
         """Whether a mere end is that of an answer which was over before: this one did not say yet why it ended."""
         answer = self._open.get(name)
+        if answer is None and self._resumed:
+            return True
         owed = _NAMELESS in name and self._owed > 0 and (answer is None or not answer.finished)
         self._owed -= owed
         return owed
@@ -239,14 +267,23 @@ class _Gathering:
         return None
 
 
-def gather(records: Iterable[tuple[Place, Any]], *, unmarked: bool = True) -> Iterator[tuple[Place, Any]]:
+def gather(
+    records: Iterable[tuple[Place, Any]],
+    *,
+    unmarked: bool = True,
+    resumed: bool = False,
+    note_cut: Callable[[Place], None] | None = None,
+) -> Iterator[tuple[Place, Any]]:
     """Pass records through; the events of a stream come as one record at the place of the first.
 
     With `unmarked` chunks of Gemini are joined too, which only the end that they lack tells from whole answers.
+    `note_cut` is told each record at which a later reading may begin, which then is `resumed`.
     """
-    gathering = _Gathering(unmarked=unmarked)
+    gathering = _Gathering(unmarked=unmarked, resumed=resumed)
     for place, record in records:
         yield from gathering.take(place, record)
+        if note_cut is not None and gathering.is_cut():
+            note_cut(place)
     yield from gathering.rest()
 
 
