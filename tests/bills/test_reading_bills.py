@@ -100,7 +100,7 @@ def test_openai_line_items_name_model_and_class(item: str, model: str | None, us
 def test_the_exports_of_openais_dashboard_say_the_same_as_its_pages() -> None:
     row = {"start_time": str(NOV_27), "amount_value": "1.50", "amount_currency": "usd", "line_item": "gpt-x, output"}
     (line,) = lines({**row, "project_id": "p", "organization_id": "org-1"})
-    assert (line.cost, line.scope, line.account, line.page) == (Decimal("1.50"), "org-1", "p", False)
+    assert (line.cost, line.scope, line.account, line.page) == (Decimal("1.50"), "org-1/p", "p", False)
     empty = {**row, "amount_value": "", "line_item": "", "project_id": ""}
     (nothing,) = format_named("openai_org_costs").parse(empty, Origin("s", "f", 1))
     assert isinstance(nothing, Rejected)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from datetime import datetime
 from decimal import Decimal
 from itertools import permutations
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from made_bill_exports import NOV_27
 from made_bills import Books, open_books
+
+from app.warehouse.migrate import migrate
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -78,3 +81,68 @@ def test_a_bill_in_two_cuts_counts_once_as_the_newest_says_it(tmp_path: Path, ca
         books = open_books(tmp_path / str(number))
         assert read(books, order) == Decimal(expected)
         books.warehouse.close()
+
+
+def page(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """The same days as a page of OpenAI's costs."""
+    by_day: dict[str, list[dict[str, Any]]] = {}
+    for one in rows:
+        result = {
+            "object": "organization.costs.result",
+            "amount": {"value": one["BilledCost"], "currency": "usd"},
+            "line_item": "made-large, input",
+            "project_id": one["SubAccountId"],
+        }
+        by_day.setdefault(one["ChargePeriodStart"], []).append(result)
+    buckets = [
+        {
+            "object": "bucket",
+            "start_time": int(datetime.fromisoformat(day).timestamp()),
+            "end_time": int(datetime.fromisoformat(day).timestamp()) + 86_400,
+            "results": results,
+        }
+        for day, results in by_day.items()
+    ]
+    return {"object": "page", "data": buckets, "has_more": False, "next_page": None}
+
+
+PAGES = {
+    "projects in files of their own": (((60, days("1", 1, 30, "a")), (30, days("2", 1, 30, "b"))), "90"),
+    "a newer export of one project of two": (((60, BY_PROJECT), (30, days("4", 1, 30, "a"))), "180"),
+    "days by project, then days of all": (((60, BY_PROJECT), (30, days("3.5", 1, 30))), "105"),
+    "days of all, then by project": (((60, days("3.5", 1, 30)), (30, BY_PROJECT)), "90"),
+    "the same again": (((60, BY_PROJECT), (30, BY_PROJECT)), "90"),
+}
+
+
+@pytest.mark.parametrize("case", PAGES)
+def test_openai_costs_of_one_project_leave_the_others(tmp_path: Path, case: str) -> None:
+    exports, expected = PAGES[case]
+    for number, order in enumerate(permutations(exports)):
+        books = open_books(tmp_path / str(number))
+        for age_s, rows in order:
+            path = books.folder / f"costs of {age_s}.json"
+            path.write_text(json.dumps(page(rows)), encoding="utf-8")
+            os.utime(path, (NOV_27 - age_s, NOV_27 - age_s))
+            books.read_file(path)
+        total = books.sql("SELECT sum(cost) FROM bill_lines WHERE doubled_by IS NULL")[0][0]
+        assert Decimal(total) == Decimal(expected)
+        books.warehouse.close()
+
+
+def test_what_was_read_before_is_replaced_by_project_too(tmp_path: Path) -> None:
+    books = open_books(tmp_path)
+    path = books.folder / "costs.json"
+    path.write_text(json.dumps(page(BY_PROJECT)), encoding="utf-8")
+    os.utime(path, (NOV_27 - 60, NOV_27 - 60))
+    books.read_file(path)
+    with books.warehouse.writing() as session:  # as stores of before have it
+        session.connection.execute("UPDATE billed SET scope = ''")
+        session.connection.execute("DELETE FROM warehouse_version WHERE version = 27")
+    assert migrate(books.warehouse) == [27]
+    newer = books.folder / "newer.json"
+    newer.write_text(json.dumps(page(days("4", 1, 30, "a"))), encoding="utf-8")
+    os.utime(newer, (NOV_27 - 30, NOV_27 - 30))
+    books.read_file(newer)
+    assert Decimal(books.sql("SELECT sum(cost) FROM bill_lines WHERE doubled_by IS NULL")[0][0]) == Decimal(180)
+    books.warehouse.close()

@@ -11,7 +11,19 @@ from typing import TYPE_CHECKING, Any, Final
 from app.core.billed import BilledLine
 from app.core.usage import Rejected
 from ingest.formats.bills import wording
-from ingest.formats.bills.values import PAYER, BadLineError, charge, day, nested, of_pages, pages, rejected, text, units
+from ingest.formats.bills.values import (
+    PAYER,
+    BadLineError,
+    charge,
+    day,
+    nested,
+    of_pages,
+    pages,
+    rejected,
+    scope_of_account,
+    text,
+    units,
+)
 from ingest.formats.format import Format
 
 if TYPE_CHECKING:
@@ -64,7 +76,7 @@ def _line(
     model, usage_class = _of_item(item)
     yield BilledLine(
         report="openai_costs",
-        scope=text(result.get(PAYER)) or "",
+        scope=scope_of_account(text(result.get(PAYER)), text(result.get("project_id"))),
         payer=text(result.get(PAYER)),
         day=on,
         provider="openai",

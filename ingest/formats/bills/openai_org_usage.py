@@ -12,7 +12,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 from app.core.billed import BilledLine
 from app.core.usage import Rejected
-from ingest.formats.bills.values import BadLineError, amount, day, of_pages, pages, rejected, text, whole
+from ingest.formats.bills.values import (
+    BadLineError,
+    amount,
+    day,
+    of_pages,
+    pages,
+    rejected,
+    scope_of_account,
+    text,
+    whole,
+)
 from ingest.formats.format import Format
 
 if TYPE_CHECKING:
@@ -79,6 +89,7 @@ def _lines(
     for number, (name, quantity, unit) in enumerate(kept):
         yield BilledLine(
             report=f"openai_usage_{kind}",
+            scope=scope_of_account(None, text(result.get("project_id"))),
             day=on,
             provider="openai",
             account=text(result.get("project_id")),

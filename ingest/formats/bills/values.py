@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from app.core.billed import FLAT_SCOPE, BilledLine
+from app.core.billed import FLAT_SCOPE, WHOLE_SCOPE, BilledLine
 from app.core.hashing import hash64
 from app.core.usage import Rejected
 from ingest.formats.fields import decoded_text
@@ -201,6 +201,11 @@ def pages(record: Any) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     for bucket in items(buckets):
         for result in items(bucket.get("results")):
             yield bucket, result
+
+
+def scope_of_account(payer: str | None, account: str | None) -> str:
+    """The scope of a line in an export that may be of one account alone: what it says of another's days stays."""
+    return f"{payer or ''}{WHOLE_SCOPE}{account or ''}"
 
 
 def scope_of_item(item: Mapping[str, Any], amounts: Collection[str]) -> str:
