@@ -40,7 +40,7 @@ def test_a_file_becomes_results_in_its_own_order(halve, file, tmp_path, monkeypa
     assert halve("results", job["id"], "--wait", "--output", str(out)) == ""
     assert [json.loads(line)["custom_id"] for line in out.read_text().splitlines()] == ["row-1", "row-2", "row-3"]
     assert halve("results", job["id"]) == out.read_text()
-    assert "settled, completed" in halve("list")
+    assert [job["id"], "demo", "completed", "3", "3", "0", "0"] in [line.split() for line in halve("list").splitlines()]
     assert "3 succeeded" in halve("show", job["id"])
 
 
