@@ -94,9 +94,9 @@ COLUMNS: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
 """Every column of a row with its type: the 57 of FOCUS 1.2, then ours."""
 
 NEVER_NULL: Final = (
-    "BilledCost", "BillingAccountId", "BillingCurrency", "BillingPeriodEnd", "BillingPeriodStart", "ChargeCategory",
-    "ChargePeriodEnd", "ChargePeriodStart", "ContractedCost", "EffectiveCost", "InvoiceIssuerName", "ListCost",
-    "ProviderName", "PublisherName", "ServiceCategory", "ServiceName",
+    "BilledCost", "BillingAccountId", "BillingAccountType", "BillingCurrency", "BillingPeriodEnd", "BillingPeriodStart",
+    "ChargeCategory", "ChargePeriodEnd", "ChargePeriodStart", "ContractedCost", "EffectiveCost", "InvoiceIssuerName",
+    "ListCost", "ProviderName", "PublisherName", "ServiceCategory", "ServiceName",
 )  # fmt: skip
 """Mandatory columns of FOCUS 1.2 that a row must fill."""
 
@@ -130,6 +130,7 @@ def rows(charges: pl.DataFrame, span: Span, zone: str, *, hourly: bool, version:
         ListCost="list_usd",
         BillingAccountId=pl.col("account").fill_null(UNASSIGNED),
         BillingAccountName=pl.col("account").fill_null(UNASSIGNED),
+        BillingAccountType=pl.lit("Account"),
         BillingCurrency=pl.lit("USD"),
         PricingCurrency=pl.lit("USD"),
         PricingCurrencyEffectiveCost="billed_usd",
@@ -153,6 +154,7 @@ def rows(charges: pl.DataFrame, span: Span, zone: str, *, hourly: bool, version:
         PublisherName="provider",
         InvoiceIssuerName="provider",
         RegionId="region",
+        RegionName="region",
         ServiceCategory=pl.lit("AI and Machine Learning"),
         ServiceSubcategory=pl.lit("Generative AI"),
         ServiceName=pl.col("provider") + pl.lit(" API"),

@@ -103,6 +103,25 @@ def test_charges_add_up_to_the_facts_whatever_was_asked(rows: list[dict[str, Any
     warehouse.close()
 
 
+def test_what_the_specification_asks_for_beside_a_name_is_filled_where_the_name_is() -> None:
+    """FOCUS 1.2: an account has a type, a place a name, a SKU a meter, a quantity a unit, a resource a type."""
+    asked = {"BillingAccountId": "BillingAccountType", "RegionId": "RegionName", "SkuId": "SkuMeter"}
+    asked |= {"PricingQuantity": "PricingUnit", "ConsumedQuantity": "ConsumedUnit", "ResourceId": "ResourceType"}
+    asked |= {"CommitmentDiscountId": "CommitmentDiscountType", "SubAccountId": "SubAccountType"}
+    warehouse = priced([{"model": "made-1", "start_us": START_US + at, **CLASSES} for at in (5, 6)], CACHING)
+    with warehouse.writing() as session:
+        session.connection.execute("UPDATE requests SET region = 'eu-west-1', account = 'org-1' WHERE request_key = 1")
+    with warehouse.session() as session:
+        found = everything(session)
+    warehouse.close()
+    assert set(found["RegionName"]) == {"eu-west-1", None}
+    for name, beside in asked.items():
+        assert found[name].is_null().equals(found[beside].is_null(), check_names=False), beside
+    allowed = {"ChargeCategory": {"Usage"}, "ChargeFrequency": {"Usage-Based"}, "PricingCategory": {"Standard"}}
+    for name, values in allowed.items():
+        assert set(found[name]) == values
+
+
 def test_each_class_is_a_charge_with_its_own_price_and_the_parts_add_up() -> None:
     warehouse = priced([{"model": "made-1", "start_us": START_US + 5, **CLASSES}], CACHING)
     with warehouse.session() as session:
