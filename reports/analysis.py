@@ -15,7 +15,7 @@ import msgspec
 
 from app.analysis import alike_logs, overlap, spend
 from app.analysis import coverage as covered
-from app.analysis.bill_share import from_bills, kept_apart, valued_from_bills, whole_days
+from app.analysis.bill_share import from_bills, kept_apart, valued_from_bills, whole_days, without_rate
 from app.analysis.days import EVERYTHING, local_days
 from app.analysis.figures import known_sum
 from app.analysis.missing_prices import reasons, reasons_of
@@ -110,6 +110,14 @@ class HeldOut:
 
 
 @dataclass(frozen=True, slots=True)
+class WithoutRate:
+    """What bills charge in a currency without an exchange rate: in no sum of dollars."""
+
+    currency: str
+    amount: str
+
+
+@dataclass(frozen=True, slots=True)
 class OtherServices:
     """What bills charge for services of a provider that are no models: in no sum, None without an exchange rate."""
 
@@ -144,6 +152,7 @@ class AnalysisDocument:
     plan: Mapping[str, Any] | None = None
     held_out: tuple[HeldOut, ...] = ()
     other_services: tuple[OtherServices, ...] = ()
+    without_rate: tuple[WithoutRate, ...] = ()
     alike_logs: tuple[str, ...] = ()
 
 
@@ -188,6 +197,7 @@ def build(
             HeldOut(one.source, one.counted, one.requests, usd_text(one.cost_pusd)) for one in overlap.held(session)
         ),
         other_services=tuple(OtherServices(provider, usd_text(pusd)) for provider, pusd in kept_apart(session, view)),
+        without_rate=tuple(WithoutRate(currency, f"{cost:f}") for currency, cost in without_rate(session, view)),
         alike_logs=tuple(one.text() for one in alike_logs.find(session)),
     )
 

@@ -17,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from app.analysis.missing_prices import ADVICE, in_words, rate_helps
-from app.web.format import count, money, plural, unit_money
+from app.web.format import count, money, native_money, plural, unit_money
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -130,6 +130,13 @@ def _say_left_out(console: Console, made: AnalysisDocument) -> None:
         _say(console, f"In no sum: {amount}, because {one.counted_source} tells of the same calls.")
     for alike in made.alike_logs:
         _say(console, alike)
+    if made.without_rate:
+        amounts = " and ".join(native_money(Decimal(one.amount), _clean(one.currency)) for one in made.without_rate)
+        _say(
+            console,
+            f"In no sum: bills charge {amounts}, for which there is no exchange rate. Name it under currencies in your "
+            "price file (--prices FILE).",
+        )
     if made.other_services:
         named = ", ".join(f"{one.provider} {money(one.cost_usd)}" for one in made.other_services)
         whole = money(_added(*(one.cost_usd for one in made.other_services)))

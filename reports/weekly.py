@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from app.analysis import coverage as covered
 from app.analysis import spend
+from app.analysis.bill_share import without_rate
 from app.analysis.comparison import comparable
 from app.analysis.lost_usage import bounds, lost_usage
 from app.analysis.movers import Movers, movers
@@ -25,6 +26,7 @@ from reports.document import Document, Figure, Section, clipped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from decimal import Decimal
     from zoneinfo import ZoneInfo
 
     from app.analysis.budgets import BudgetLine, Standing
@@ -59,6 +61,7 @@ class Facts:
     late: tuple[Late, ...]
     basis: str
     undated: Figures
+    foreign: tuple[tuple[str, Decimal], ...]
 
 
 def build(
@@ -128,6 +131,7 @@ def _facts(session: Session, week: Week, now_us: int) -> Facts:
         late=lateness.late_sources(session, week.period, now_us),
         basis=covered.basis(session, view),
         undated=spend.undated(session, view),
+        foreign=without_rate(session, view),
     )
 
 
@@ -181,6 +185,7 @@ def _lead(facts: Facts, plan: PlanResult | None) -> tuple[str, ...]:
             f"{show.money(facts.now.bill_pusd)} of it comes from bills alone: no request of those days and accounts "
             "was logged. The cost per request is of logged requests where there are any."
         )
+    sentences += _foreign_sentences(facts)
     if plan is None:
         sentences.append("No analysis has run yet, so this report names no savings.")
     return tuple(sentences)
@@ -195,6 +200,17 @@ def _undated_sentences(facts: Facts) -> list[str]:
     return [
         f"{show.plural(undated.requests, 'request')} without a time stand in no week and are not in the sum "
         f"({show.money(undated.cost_pusd)}{unpriced})."
+    ]
+
+
+def _foreign_sentences(facts: Facts) -> list[str]:
+    """What bills of the week charge in a currency that nobody gave a rate for."""
+    if not facts.foreign:
+        return []
+    amounts = " and ".join(show.native_money(cost, currency) for currency, cost in facts.foreign)
+    return [
+        f"Bills charge {amounts} besides, for which there is no exchange rate: it is not in the sum until your price "
+        "file names the rate."
     ]
 
 
@@ -289,6 +305,7 @@ def _silent(facts: Facts, late_by: str) -> Document:
             "Halve holds no request of this week. Either nothing was asked, or the logs do not arrive: the Sources "
             "page says when each source delivered last.",
             *_undated_sentences(facts),
+            *_foreign_sentences(facts),
         ),
         warnings=(late_by,) if late_by else (),
         figures=(),

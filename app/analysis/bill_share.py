@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
 from app.analysis.days import EVERYTHING
@@ -22,6 +23,13 @@ def kept_apart(session: Session, view: View) -> tuple[tuple[str, int | None], ..
     to_us = END_OF_TIME if view.period.name == EVERYTHING else view.period.to_us
     rows = session.rows("billed.apart", from_us=view.period.from_us, to_us=to_us)
     return tuple((str(provider), None if cost is None else int(cost)) for provider, cost in rows)
+
+
+def without_rate(session: Session, view: View) -> tuple[tuple[str, Decimal], ...]:
+    """What bills of the period charge in currencies without an exchange rate, by currency: in no sum of dollars."""
+    to_us = END_OF_TIME if view.period.name == EVERYTHING else view.period.to_us
+    rows = session.rows("billed.without_rate", from_us=view.period.from_us, to_us=to_us)
+    return tuple((str(currency or "?"), Decimal(cost)) for currency, cost in rows if cost)
 
 
 def billed_fees(session: Session, from_us: int, to_us: int) -> dict[tuple[str, str], int | None]:

@@ -53,6 +53,12 @@ def exact_money(amount: int | str | None) -> str:
     return f"{MINUS}${text[1:]}" if text is not None and text.startswith("-") else f"${text}"
 
 
+def native_money(amount: Decimal, currency: str) -> str:
+    """An amount in a currency of its own, every digit of it and at least cents: `1,204.10 EUR`."""
+    whole, _, cents = f"{amount.copy_abs():,f}".partition(".")
+    return f"{MINUS if amount < 0 else ''}{whole}.{cents.rstrip('0').ljust(2, '0')} {currency}"
+
+
 def short_money(amount: int | str | Decimal | None) -> str:
     """Dollars for headlines: `$12.4k`, `$3.10M`, `$842`, below 100 as `money` writes it."""
     if amount is None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from app.analysis import coverage as covered
 from app.analysis import overlap, spend
+from app.analysis.bill_share import without_rate
 from app.control import overlaps
 from app.core import view as views
 from app.core.view import DIMENSIONS, PERIODS, View, local_date
@@ -268,7 +269,10 @@ def nothing_to_see(context: Context, path: str) -> tuple[str, str, tuple[Link, .
         f"{show.plural(undated, 'request')} without a time {'is' if undated == 1 else 'are'} in no period but all time."
     )
     others = "The store holds requests of other days." if extent is not None else ""
-    text = " ".join(part for part in (others, timeless if undated else "") if part)
+    amounts = " and ".join(show.native_money(cost, name) for name, cost in without_rate(context.session, context.view))
+    foreign = f"Bills charge {amounts}, for which there is no exchange rate: name it in your price file."
+    parts = (others, timeless if undated else "", foreign if amounts else "")
+    text = " ".join(part for part in parts if part)
     return "No requests in this period", text, _ways_out(context, path, extent)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from app.analysis.bill_share import from_bills, valued_from_bills
+from app.analysis.bill_share import from_bills, valued_from_bills, without_rate
 from app.analysis.days import EVERYTHING
 from app.analysis.reconciled_share import reconciled_share
 from app.core.view import UNASSIGNED
@@ -88,4 +88,12 @@ def _bill_gaps(context: Context) -> tuple[Gap, ...]:
     if valued is not None:
         text = "Usage on a bill that does not say its cost yet, at the price book's rates."
         gaps.append(Gap("Not on the bill yet", show.money(valued), text, context.url("/reconciliation")))
+    foreign = without_rate(context.session, context.view)
+    if foreign:
+        value = ", ".join(show.native_money(cost, currency) for currency, cost in foreign)
+        text = (
+            "Charged by bills in a currency without an exchange rate: in no sum here. Name the rate under currencies "
+            "in your price file."
+        )
+        gaps.append(Gap("Without an exchange rate", value, text, context.url("/reconciliation")))
     return tuple(gaps)

@@ -132,7 +132,8 @@ INSERT INTO bill_lines (
     cast(day - DATE '1970-01-01' AS BIGINT) * 86400000000 + 43200000000, source, report, provider, account, model,
     model,
     class, kind, service_tier, is_batch, currency, quantity, requests, cost,
-    CASE WHEN cost IS NOT NULL THEN line * 1000 END, CASE WHEN cost IS NULL THEN line END, NULL, cost IS NOT NULL,
+    CASE WHEN cost IS NOT NULL AND line % 7 <> 3 THEN line * 1000 END, CASE WHEN cost IS NULL THEN line END, NULL,
+    cost IS NOT NULL,
     CASE WHEN source = 'two' THEN 'one' END, cost IS NULL AND line % 2 = 0,
     cast(day - DATE '1970-01-01' AS BIGINT) * 86400000000 + 43200000000
 FROM billed
@@ -207,6 +208,7 @@ QUESTIONS: tuple[tuple[str, dict[str, str], dict[str, object]], ...] = (
     ("billed.facts", {}, {}),
     ("billed.any", {}, {}),
     ("billed.fees", {}, RANGE),
+    ("billed.without_rate", {}, RANGE),
     ("spend.from_bills", {"facts": "spend_hour"}, RANGE),
     ("spend.extent", {}, {}),
     ("spend.request_extent", {}, {}),
