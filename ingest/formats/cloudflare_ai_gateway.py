@@ -70,6 +70,8 @@ def _event(row: dict[str, Any]) -> UsageEvent:
     given = count(get("tokens_in"), "input", warnings), count(get("tokens_out"), "output", warnings)
     if any(given):
         event.tok_input, event.tok_output = given
+        if event.tok_input and event.operation != "embedding":
+            warnings.append("cache_not_logged")
     if not event.not_billed:
         _outcome(row, event)
     step = integer(get("step"))

@@ -84,6 +84,8 @@ def _counts(row: dict[str, Any], event: UsageEvent, warnings: list[str]) -> None
         return
     event.tok_input, event.tok_output = given
     event.tok_cache_read = event.tok_reasoning = None
+    if event.tok_input and event.operation != "embedding":
+        warnings.append("cache_not_logged")
     event.tok_total_reported = count(row.get("total_units"), "total", warnings)
     if event.tok_total_reported not in (None, (tokens_in(event) or 0) + (tokens_out(event) or 0)):
         warnings.append("sum_mismatch")

@@ -52,6 +52,8 @@ def parse(record: Any, origin: Origin) -> Iterator[UsageEvent | Rejected]:
         tok_output=count(stats.get("tokens_received"), "output", warnings),
         cost_reported_usd=usd_text(_rounded(stats.get("instance_cost")), "instance_cost", warnings),
     )
+    if event.tok_input:
+        warnings.append("cache_not_logged")
     if (event.tok_input or 0) > _LONG_CONTEXT and model is not None:
         event.model = event.provider = None
         warnings.append("sum_of_calls")

@@ -35,7 +35,11 @@ def test_a_run_is_one_record_with_the_sum_of_its_calls():
 def test_a_configured_model_is_priced_unless_the_sum_may_hide_a_long_context():
     assert one_run(run(replay_config=configured("gpt-4o"))).model == "gpt-4o"
     many = one_run(run({**STATS, "tokens_sent": 900_000}, replay_config=configured("gpt-4o")))
-    assert (many.model, many.tags["requested_model"], many.warnings) == (None, "gpt-4o", ["sum_of_calls"])
+    assert (many.model, many.tags["requested_model"], many.warnings) == (
+        None,
+        "gpt-4o",
+        ["cache_not_logged", "sum_of_calls"],
+    )
 
 
 @pytest.mark.parametrize("record", [None, [], {"trajectory": 5}, {"trajectory": [], "info": {}}])

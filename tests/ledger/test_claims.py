@@ -63,6 +63,8 @@ def found(calls: Sequence[dict[str, Any]]) -> tuple[Disagreement, ...]:
         ("standard_rate", {"tok_input": 100, "tok_output": 50, "is_batch": True}, 3000 * M),
         ("batch_rate", {"tok_input": 100, "tok_output": 50}, 1500 * M),
         ("other_row", {"tok_input": 100, "tok_output": 50}, 2400 * M),
+        ("cache_not_logged", {"tok_input": 1000, "tok_output": 50, "warnings": "cache_not_logged"}, 9000 * M),
+        ("unexplained", {"tok_input": 1000, "tok_output": 50, "warnings": "cache_not_logged"}, 2500 * M),
         ("unexplained", {"tok_input": 100, "tok_output": 50}, 7777 * M),
     ],
 )

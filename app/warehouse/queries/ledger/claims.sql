@@ -4,7 +4,8 @@
 -- zero; cached_twice (cached tokens at the cached and again at the full rate); cached_full (at the full rate only);
 -- cached_free; writes_free; writes_full (cache writes at the input rate); reasoning_twice; reasoning_free; fees_free;
 -- standard_rate (twice ours, for batch and flex); batch_rate (half of ours); other_row (what another row of the same model
--- in the price book gives); unexplained.
+-- in the price book gives); cache_not_logged (no counter of cached tokens, and what the report leaves out is no more than
+-- reading the whole prompt from the cache saves); unexplained.
 -- Columns: source, provider, model_id, reason, requests, cost_pusd, reported_pusd, low, high (the smallest and largest
 -- ratio of report to ours), example (the request with the largest difference), other_row.
 WITH suspects AS (
@@ -24,9 +25,10 @@ WITH suspects AS (
 
 rated AS (
     SELECT
-        s.*, p.rate_key, p.provider AS price_provider, p.price_model, r.price_book, r.price_row,
+        s.*, r.warnings, p.rate_key, p.provider AS price_provider, p.price_model, r.price_book, r.price_row,
         greatest(s.cost_reported_pusd / 200, 1000000) AS near_pusd,
         (coalesce(s.tok_cache_read, 0) * p.r_input) AS cached_at_input,
+        (s.tok_input * (p.r_input - p.r_cache_read)) AS cached_saves,
         (coalesce(s.tok_cache_write_5m, 0) + coalesce(s.tok_cache_write_30m, 0) + coalesce(s.tok_cache_write_1h, 0)
             + coalesce(s.tok_cache_write_12h, 0)) * p.r_input AS written_at_input
     FROM suspects AS s
@@ -83,6 +85,9 @@ explained AS (
                 THEN 'standard_rate'
             WHEN is_batch = 'false' AND abs(2 * cost_reported_pusd - cost_pusd) <= 2 * near_pusd THEN 'batch_rate'
             WHEN o.other_row IS NOT NULL THEN 'other_row'
+            WHEN warnings LIKE '%cache!_not!_logged%' ESCAPE '!' AND cost_reported_pusd < cost_pusd
+                AND cost_pusd - cost_reported_pusd <= cached_saves + near_pusd
+                THEN 'cache_not_logged'
             ELSE 'unexplained'
         END AS reason
     FROM rated AS a
