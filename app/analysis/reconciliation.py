@@ -198,7 +198,7 @@ def reconcile(session: Session, period: Period, *, evidenced: int = EVIDENCED) -
         asides=sides.asides,
         doubles=doubles,
         evidence=_evidence(session, {item.key for group in groups for item in group.items}),
-        price_rows=_price_rows(session, {item.key.at_us for item in residuals if item.kind == "price"}),
+        price_rows=_price_rows(session, {item.key for item in residuals if item.kind == "price"}),
         unknown_cells=int(table.rows["difference"].null_count()),
     )
 
@@ -320,10 +320,19 @@ def _evidence(session: Session, keys: set[CellKey]) -> dict[tuple[int, str, str]
     return {key: tuple(lines) for key, lines in found.items()}
 
 
-def _price_rows(session: Session, days: set[int]) -> dict[tuple[int, str, str], str]:
-    if not days:
+def _price_rows(session: Session, keys: set[CellKey]) -> dict[tuple[int, str, str], str]:
+    """The price row behind the requests of a cell, by day, provider and model; requests that name no provider are of
+    the one that bills their model.
+    """
+    if not keys:
         return {}
-    session.register("priced_days", _days_frame(days))
+    session.register("priced_days", _days_frame({key.at_us for key in keys}))
     rows = session.rows("billed.price_rows", {"days": "priced_days"})
     session.unregister("priced_days")
-    return {(int(at_us), str(provider), plain_model(str(model))): str(row) for at_us, provider, model, row in rows}
+    known = {(int(at_us), str(provider), plain_model(str(model))): str(row) for at_us, provider, model, row in rows}
+    found = {}
+    for at_us, provider, model in {(key.at_us, key.provider, key.model) for key in keys}:
+        row = known.get((at_us, provider, model)) or known.get((at_us, UNASSIGNED, model))
+        if row is not None:
+            found[at_us, provider, model] = row
+    return found
