@@ -53,6 +53,7 @@ def test_analyze_gives_the_documented_object(analysis: dict[str, Any]) -> None:
         "tokens", "unpriced", "rejected", "rejected_examples", "by_model", "by_feature", "levers_data", "plan",
         "held_out",
         "other_services",
+        "without_rate",
         "alike_logs",
     ]  # fmt: skip
     assert {"from", "to", "days"} <= set(analysis["window"])
