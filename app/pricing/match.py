@@ -38,6 +38,8 @@ _BEDROCK_NAME: Final = re.compile(
     r"(?:anthropic|amazon|meta|mistral|cohere|ai21|deepseek|qwen|openai|writer|nvidia|minimax|moonshotai?|xai|zai)\."
 )
 _BEDROCK_FRONT: Final = re.compile(r"(?:(?:us|eu|apac|jp|au|ca|in|sa|me|af|global)\.)?(?:[a-z0-9]+\.)?")
+_GOV_CLOUD: Final = "us-gov."
+_GOV_REGION: Final = "us-gov-west-1"
 _AWS_PLACE: Final = re.compile(r"((?:us-gov|us|eu|ap|ca|sa|me|af|il|mx)-[a-z]+-\d)/")
 _ARN: Final = re.compile(r"arn:aws[^:]*:bedrock:([^:]*):[^:]*:[^/]+/(.+)")
 _VERTEX_BUILD: Final = re.compile(r".+@(?:20\d{6}|default|latest)")
@@ -199,6 +201,8 @@ class Matcher:
             yield where, numbered.group(1)
         if where == "aws" and (region := _BEDROCK_REGION.match(name)) is not None:
             yield where, name[region.end() :]
+        if where == "aws" and name.startswith(_GOV_CLOUD):  # the model in that cloud: `_place` says so
+            yield where, name.removeprefix(_GOV_CLOUD)
 
     def _at(self, provider: str, name: str) -> Match | None:
         model = self._of(provider, name)
@@ -250,8 +254,10 @@ class Matcher:
 
 def _place(name: str) -> str | None:
     """The AWS region that a name says: of an ARN, or of a part in front as LiteLLM's routes write it."""
-    if (arn := _ARN.fullmatch(name)) is not None:
-        return arn.group(1) or None
+    if (arn := _ARN.fullmatch(name)) is not None and arn.group(1):
+        return arn.group(1)
+    if _GOV_CLOUD in name:
+        return _GOV_REGION  # both of its regions cost the same; the one that a log names comes before this
     return next((found.group(1) for part in name.split("/")[:-1] if (found := _AWS_PLACE.fullmatch(part + "/"))), None)
 
 

@@ -90,6 +90,10 @@ QUOTED = [
     ("azure", "gpt-audio-1.5-2026-02-23", NOW, "in_audio", MTOK, {}, "32"),
     # Bedrock: GovCloud's long prompts
     ("aws", "us-gov.anthropic.claude-sonnet-4-5-20250929-v1:0", NOW, "in_text", 200_001, {}, "1.4400072"),
+    ("aws", "us-gov.anthropic.claude-sonnet-4-5-20250929-v1:0", NOW, "out", MTOK, {"region": "us-gov-east-1"}, "18"),
+    ("aws", "us-gov.anthropic.claude-opus-5", NOW, "in_text", MTOK, {}, "6"),
+    ("bedrock_mantle", "us-gov-west-1/openai.gpt-5.4", NOW, "in_text", MTOK // 4, {}, "0.825"),
+    ("bedrock_mantle", "openai.gpt-6.1-sol", NOW, "in_text", MTOK // 4, {}, "0.55"),
     # xAI: from 200,000 tokens on
     ("x-ai", "grok-4.6", NOW, "in_text", 199_999, {"batch": True}, "0.3199984"),
     ("x-ai", "grok-4.6", NOW, "in_text", 200_000, {"region": "us"}, "0.88"),
