@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import IO, TYPE_CHECKING
+from collections import deque
+from typing import IO, TYPE_CHECKING, Final
 
 import msgspec
 
@@ -15,16 +16,23 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
+MOST_CUTS: Final = 512
+
+
 class Cut:
     """Where a later reading of a log of events may begin: at the last line before which no answer goes on after it."""
 
-    __slots__ = ("_before", "byte_at", "line", "read_to")
+    __slots__ = ("_before", "_found", "read_to")
 
     def __init__(self) -> None:
-        self.byte_at: int | None = None
-        self.line = 0  # lines before it
         self.read_to = 0  # the last line that was read
         self._before = 0
+        self._found: deque[tuple[int, int, int]] = deque(maxlen=MOST_CUTS)  # number of the record, byte, lines before
+
+    @property
+    def at(self) -> tuple[int, int] | None:
+        """The byte and the number of lines before it; None where there is no such place."""
+        return self._found[-1][1:] if self._found else None
 
     def passing(self, items: Iterator[Record | Broken]) -> Iterator[Record | Broken]:
         """The items, noted as read."""
@@ -32,10 +40,15 @@ class Cut:
             self._before, self.read_to = self.read_to, item.line
             yield item
 
-    def note(self, item: Record | Broken) -> None:
+    def note(self, number: int, item: Record | Broken) -> None:
         """The item just read is such a place, unless its line holds others before it or is torn."""
         if type(item) is Record and item.byte_from is not None and item.line != self._before:
-            self.byte_at, self.line = item.byte_from, item.line - 1
+            self._found.append((number, item.byte_from, item.line - 1))
+
+    def take_back(self, number: int) -> None:
+        """Places after this record are none."""
+        while self._found and self._found[-1][0] > number:
+            self._found.pop()
 
 
 def grouped(
@@ -47,7 +60,7 @@ def grouped(
     """
     cut = Cut() if cut is None else cut
     values = ((item, item.value if isinstance(item, Record) else item) for item in cut.passing(items))
-    for item, value in gather(values, resumed=resumed, note_cut=cut.note):
+    for item, value in gather(values, resumed=resumed, cuts=cut):
         if not isinstance(item, Record) or value is item.value:
             yield item
         else:

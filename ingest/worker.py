@@ -184,13 +184,14 @@ def _up_to(cut: Cut, result: ChunkResult) -> ChunkResult:
     """Of a log of events: a later run goes on where no answer is torn; without such a place it reads all again."""
     chunk = result.chunk
     result = msgspec.structs.replace(result, read_to=cut.read_to)
-    if cut.byte_at is None or cut.byte_at <= chunk.byte_from or chunk.compression != "none":
+    if cut.at is None or cut.at[0] <= chunk.byte_from or chunk.compression != "none":
         return result
+    byte_at, line = cut.at
     return msgspec.structs.replace(
         result,
-        chunk=msgspec.structs.replace(chunk, settled_to=cut.byte_at),
-        line_to=cut.line,
-        tail_hash=tail_hash(chunk.path, cut.byte_at),
+        chunk=msgspec.structs.replace(chunk, settled_to=byte_at),
+        line_to=line,
+        tail_hash=tail_hash(chunk.path, byte_at),
     )
 
 

@@ -9,14 +9,14 @@ the first with that list as its response. At most 256 answers and 65,536 events 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from app.core.response_ids import is_strong_id
 from ingest.formats.open_answers import Answer, opened, prompt_counts, started_with, starts
 from ingest.formats.stream_events import call_id, counted_by_gemini, is_finished_by, kind_of, told
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from ingest.formats.stream_events import Told
 
@@ -30,6 +30,7 @@ _ENDS: Final = (
 _NAMELESS: Final = ":#"
 
 Place = TypeVar("Place")
+Place_contra = TypeVar("Place_contra", contravariant=True)
 _WHOLE: Final = ("chat.completion", "response", "realtime.response", "list")
 _BODIES: Final = ("response", "response_body", "responseBody", "custom_id")
 
@@ -46,14 +47,16 @@ class _Gathering:
         self._owed = 0  # ends that are still to come of answers which were over when the next began
         self._resumed = resumed  # whether an earlier reading took answers whose mere ends may still come
         self._records = 0
-        self._goes_on = False  # whether the last record goes on with an answer of earlier ones
+        self.goes_on: int | None = (
+            None  # the number of the record that began the answer which the last one goes on with
+        )
         self._cuttable = True
         self._finishing = False  # whether this log keeps why Gemini's answers ended
 
     def take(self, place: Any, record: Any) -> Iterator[tuple[Any, Any]]:
         """What is whole after this record."""
         self._records += 1
-        self._goes_on = False
+        self.goes_on = None
         found = told(record)
         if found is None or self._is_whole(found):
             yield place, record
@@ -74,7 +77,7 @@ class _Gathering:
                 self._owed += _NAMELESS in before
                 yield from self._over(before)
             if event.get("type") == "message_stop" and self._is_owed(name):
-                self._goes_on = True
+                self.goes_on = self._records
                 continue
             answer = self._add(name, place, event, found.outer)
             if _NAMELESS in name:
@@ -96,11 +99,16 @@ class _Gathering:
             and self._name(kind, first, call_id(found.outer)) not in self._open
         )
 
+    @property
+    def records(self) -> int:
+        """How many records were taken."""
+        return self._records
+
     def is_cut(self) -> bool:
-        """Whether a later reading may begin with the last record: no answer that still goes on began before it."""
+        """Whether a later reading may begin with the last record: no answer that began before it seems to go on."""
         return (
             self._cuttable
-            and not self._goes_on
+            and self.goes_on is None
             and all(
                 answer.finished or answer.ended or answer.since == self._records or self._records - answer.at > SILENT
                 for answer in self._open.values()
@@ -125,7 +133,7 @@ class _Gathering:
             answer = self._open[name] = Answer(place)
             answer.since = self._records
         elif answer.since < self._records:
-            self._goes_on = True
+            self.goes_on = answer.since
         answer.at = self._records
         answer.add(event, outer)
         self._held += 1
@@ -267,23 +275,35 @@ class _Gathering:
         return None
 
 
+class Cuts(Protocol[Place_contra]):
+    """Where a later reading of a log may begin."""
+
+    def note(self, number: int, place: Place_contra) -> None:
+        """The record of this number, counted from 1, is such a place as far as is known."""
+
+    def take_back(self, number: int) -> None:
+        """Those after this record are none: the answer that it began goes on."""
+
+
 def gather(
     records: Iterable[tuple[Place, Any]],
     *,
     unmarked: bool = True,
     resumed: bool = False,
-    note_cut: Callable[[Place], None] | None = None,
+    cuts: Cuts[Place] | None = None,
 ) -> Iterator[tuple[Place, Any]]:
     """Pass records through; the events of a stream come as one record at the place of the first.
 
     With `unmarked` chunks of Gemini are joined too, which only the end that they lack tells from whole answers.
-    `note_cut` is told each record at which a later reading may begin, which then is `resumed`.
+    `cuts` are told at which records a later reading may begin, which then is `resumed`.
     """
     gathering = _Gathering(unmarked=unmarked, resumed=resumed)
     for place, record in records:
         yield from gathering.take(place, record)
-        if note_cut is not None and gathering.is_cut():
-            note_cut(place)
+        if cuts is not None and gathering.goes_on is not None:
+            cuts.take_back(gathering.goes_on)
+        if cuts is not None and gathering.is_cut():
+            cuts.note(gathering.records, place)
     yield from gathering.rest()
 
 

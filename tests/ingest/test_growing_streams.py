@@ -99,3 +99,23 @@ def test_a_log_whose_torn_last_line_was_named_is_whole_again_when_the_line_is(st
     assert store.ingest(log).rejected == 0
     assert store.rows("SELECT count(*) FROM quarantine") == [(0,)]
     assert store.rows("SELECT tok_output FROM requests ORDER BY tok_input") == [(11,), (12,), (13,)]
+
+
+def test_an_answer_of_which_the_counters_come_after_another_began_is_read_again_as_a_whole(
+    store: Store, tmp_path: Path
+) -> None:
+    one, other = (
+        [{"request_id": f"call-{number}", "timestamp": 1_760_000_000 + at, "chunk": chunk}
+         for at, chunk in enumerate(chunks(number))]
+        for number in (1, 2)
+    )  # fmt: skip
+    mixed = written([*one[:-1], other[0], one[-1], *other[1:]])
+    log = tmp_path / "log.jsonl"
+    log.write_bytes(mixed[:-700])
+    store.ingest(log)
+    log.write_bytes(mixed)
+    assert store.ingest(log).read == 2
+    assert store.rows("SELECT tok_output, start_us FROM requests ORDER BY tok_input") == [
+        (11, 1_760_000_000_000_000),
+        (12, 1_760_000_000_000_000),
+    ]
