@@ -237,6 +237,16 @@ def test_a_window_in_which_nothing_has_a_price_cost_an_unknown_sum(book):
     assert Decimal(planned(stream, book).known_before_usd) > 0
 
 
+def test_requests_without_a_whole_price_take_no_saving_from_others(book):
+    stream = Stream(book)
+    nightly(stream)
+    whole = Decimal(by_lever(planned(stream, book), "batch")[0].standalone_usd)
+    for row in stream.rows[::2]:
+        row |= {"tok_cache_write_12h": 7, "cost_state": "partly"}
+    [finding] = by_lever(planned(stream, book), "batch")
+    assert Decimal(finding.standalone_usd) == whole / 2
+
+
 def test_what_is_not_billed_per_token_is_value_and_not_paid(book):
     stream = Stream(book)
     nightly(stream)

@@ -52,6 +52,7 @@ SELECT
     r.tok_output_image,
     r.other_pusd,
     r.cost_pusd,
+    r.cost_state,
     r.price_row,
     cast(1.0 AS DOUBLE) AS token_ratio
 FROM requests r
