@@ -154,9 +154,10 @@ def _estimate_table(found: Preview) -> Table:
             Column("batch_output_cap_usd", "Answers, at most", "number", "At the batch price"),
             Column("realtime_input_usd", "Prompts in real time", "number"),
             Column("realtime_output_cap_usd", "Answers in real time", "number"),
-            Column("price_row", "Price", width="mid"),
+            Column("price_row", "Price", width="address"),
         ),
         rows,
+        stacked=True,
     )
 
 
