@@ -117,6 +117,31 @@ def test_anthropic_amounts_are_cents_in_the_api_and_dollars_in_the_console() -> 
     assert (line.cost, line.usage_class, line.is_batch) == (Decimal("1.2345"), "cache_read", True)
 
 
+@pytest.mark.parametrize(
+    ("token_type", "usage_class"),
+    [
+        ("input_no_cache", "input"),
+        ("input_cache_read", "cache_read"),
+        ("input_cache_write_5m", "cache_write_5m"),
+        ("input_cache_write_1h", "cache_write_1h"),
+        ("output", "output"),
+    ],
+)
+def test_the_consoles_token_types_are_classes_and_its_names_of_models_those_of_the_api(
+    token_type: str, usage_class: str
+) -> None:
+    row = {"usage_date_utc": "2026-11-27", "model": "Claude Sonnet 4.5", "workspace": "Default", "api_key": "key"}
+    (line,) = lines(
+        {**row, "usage_type": "standard", "token_type": token_type, "cost_usd": "1.25", "cost_type": "token"}
+    )
+    assert (line.usage_class, line.model) == (usage_class, "claude-sonnet-4-5")
+
+
+@pytest.mark.parametrize("said", ["non-cached input", "no cache input tokens", "input, not cached", "uncached input"])
+def test_what_is_not_cached_is_input(said: str) -> None:
+    assert wording.usage_class(said) == "input"
+
+
 def test_anthropics_usage_says_lifetimes_of_cache_writes() -> None:
     row = {
         "usage_date_utc": "2026-03-31 02:00",

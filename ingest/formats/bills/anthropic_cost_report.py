@@ -59,6 +59,7 @@ def parse(record: Any, _origin: Origin) -> Iterator[UsageEvent | BilledLine | Re
             found = True
             row = {"amount": record.get("cost_usd"), "list_amount": record.get("list_price_usd"), "currency": "USD"}
             row |= {"workspace_id": record.get("workspace"), "service_tier": record.get("usage_type")}
+            row |= {"model": _named(text(record.get("model")))}
             yield _line(record["usage_date_utc"], {**record, **row}, cents=False, page=False)
         for bucket, result in pages(record):
             found = True
@@ -107,6 +108,11 @@ def _line(starts: Any, result: dict[str, Any], *, cents: bool, page: bool, scope
         currency=(text(result.get("currency")) or "USD").upper(),
         page=page,
     )
+
+
+def _named(model: str | None) -> str | None:
+    """A model as the API spells it; the console may write its name for people: `Claude Sonnet 4.5`."""
+    return model if model is None or " " not in model else wording.model(model) or model
 
 
 def _class(result: dict[str, Any], item: str | None) -> str:

@@ -28,12 +28,14 @@ _OTHERS: Final = re.compile(
 )
 _LIFETIMES: Final = ((" 1h | 1 hour | 60m ", "1h"), (" 5m | 5 min", "5m"), (" 30m ", "30m"), (" 12h ", "12h"))
 _THIRD_GENERATION: Final = 3
+_UNCACHED: Final = re.compile(r" (?:no|non|not|without) (?:cach\w*|cchd|cd) ")
 _WEB_SEARCH: Final = re.compile(r"\bweb[ _-]?search|\bgrounding\b|\bsearch quer")
 
 
 def usage_class(wording: str) -> str:
     """One of BILLED_CLASSES; `tokens` where it names tokens of no class, `other` where it names none at all."""
     said = f" {re.sub(r'[^a-z0-9.]+', ' ', wording.lower())} "
+    said = _UNCACHED.sub(" ", said)
     if _WEB_SEARCH.search(said):
         return "web_search"
     output = re.search(r" (?:output|outp|outpt|opt|completion|generated) ", said)
