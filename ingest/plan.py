@@ -106,7 +106,11 @@ class Plan:
         place = archives.on_disk(found.path)
         status = place.stat() if place.exists() else None
         entries = self.ledger.entries(written(found.path))
-        if status is not None and self.choice.column_map is None and _unchanged(entries, status, self.choice):
+        if (
+            status is not None
+            and self.choice.column_map is None
+            and _unchanged(entries, status, self.choice, found.path)
+        ):
             self.skipped += 1
             return
         self.files += 1
@@ -225,8 +229,8 @@ def _may_hold_events(chunk: Chunk, values: list[Any]) -> bool:
         return False
 
 
-def _unchanged(entries: list[Entry], status: os.stat_result, choice: Choice) -> bool:
-    """True where the whole file, as it is now, was taken before under the same names."""
+def _unchanged(entries: list[Entry], status: os.stat_result, choice: Choice, path: Path) -> bool:
+    """True where the whole file, as it is now, was taken before under the same names; its beginning maybe earlier."""
     same = [
         entry
         for entry in entries
@@ -235,7 +239,18 @@ def _unchanged(entries: list[Entry], status: os.stat_result, choice: Choice) -> 
         and (choice.format_name is None or choice.format_name == entry.format)
     ]
     reached, _ = _reach(same, 0)
+    if not reached and same and path == archives.on_disk(path):
+        names = {(entry.source, entry.format) for entry in same}
+        before = [one for one in entries if one.file_bytes < status.st_size and (one.source, one.format) in names]
+        reached, _ = _reach([*same, *(one for one in before if one.complete and _is_as_it_was(path, one))], 0)
     return any(entry.complete and entry.at_end and entry.byte_to <= reached for entry in same)
+
+
+def _is_as_it_was(path: Path, entry: Entry) -> bool:
+    """Whether the beginning of a file is what an entry was read from."""
+    return (
+        _head(path, entry.head_bytes)[1] == entry.head_hash and tail_hash(str(path), entry.byte_to) == entry.tail_hash
+    )
 
 
 def _reach(entries: list[Entry], start: int) -> tuple[int, int]:
@@ -259,10 +274,7 @@ def _standing(entries: list[Entry], base: Chunk) -> list[Entry]:
         same_names = entry.source == base.source and entry.format == base.format
         if not grown or rewritten or not same_names:
             continue
-        if (
-            _head(path, entry.head_bytes)[1] == entry.head_hash
-            and tail_hash(base.path, entry.byte_to) == entry.tail_hash
-        ):
+        if _is_as_it_was(path, entry):
             kept.append(entry)
     return kept
 

@@ -61,6 +61,8 @@ def test_a_log_of_events_that_grew_is_read_from_its_last_whole_answer(
     grown = store.ingest(log)
     assert grown.stored == 1
     assert grown.read <= 3
+    again = store.ingest(log)
+    assert (again.read, again.skipped) == (0, 1)
     assert store.rows("SELECT tok_output FROM requests WHERE tok_input = 1100") == [(1010,)]
 
 
@@ -109,13 +111,15 @@ def test_an_answer_of_which_the_counters_come_after_another_began_is_read_again_
          for at, chunk in enumerate(chunks(number))]
         for number in (1, 2)
     )  # fmt: skip
-    mixed = written([*one[:-1], other[0], one[-1], *other[1:]])
+    first = written(chunks(0))
+    mixed = first + written([*one[:-1], other[0], one[-1], *other[1:]])
     log = tmp_path / "log.jsonl"
     log.write_bytes(mixed[:-700])
     store.ingest(log)
     log.write_bytes(mixed)
     assert store.ingest(log).read == 2
-    assert store.rows("SELECT tok_output, start_us FROM requests ORDER BY tok_input") == [
+    assert store.one("SELECT max(byte_from) FROM ingest_ledger") == len(first)
+    assert store.rows("SELECT tok_output, start_us FROM requests WHERE tok_input > 100 ORDER BY tok_input") == [
         (11, 1_760_000_000_000_000),
         (12, 1_760_000_000_000_000),
     ]
