@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 from zoneinfo import ZoneInfo
 
+from app.web import format as show
 from reports.columns import aligned
 
 LONGEST_ID: Final = 40
@@ -94,7 +95,7 @@ def _estimated(estimate: Mapping[str, Any] | None, provider: str) -> list[str]:
 
 
 def _usd(text: str | None) -> str:
-    return "unknown" if text is None else f"${float(text):,.4f}"
+    return "unknown" if text is None else show.money(text)
 
 
 def _part(part: Mapping[str, Any]) -> str:
