@@ -81,7 +81,7 @@ def test_the_document_has_the_documented_keys_in_order() -> None:
     assert list(plain) == [
         "schema", "window", "currency", "basis", "price_book", "coverage", "requests", "cost_usd", "paid_usd",
         "tokens", "unpriced", "rejected", "rejected_examples", "by_model", "by_feature", "levers_data", "plan",
-        "held_out", "other_services", "alike_logs",
+        "held_out", "other_services", "without_rate", "alike_logs",
     ]  # fmt: skip
     assert plain["schema"] == SCHEMA == "halve.analyze/1"
     assert plain["window"]["from"] == "2026-11-01T10:00:00Z"
