@@ -268,6 +268,8 @@ def reconcile(paths: tuple[str, ...], period: str, exclude: tuple[str, ...], pri
 
     document = reconciling.command(paths, settings_of(prices=prices), period=period, exclude=exclude)
     click.echo(json.dumps(document, ensure_ascii=False) if as_json else reconciliation.text(document))
+    for problem in document.get("problems", ()):
+        click.echo(f"problem: {problem}", err=True)
     _say_left_out(paths, exclude)
 
 

@@ -37,7 +37,10 @@ def shown(runtime: Runtime, zone: str, period: str) -> dict[str, Any]:
 
 
 def command(paths: Sequence[str], settings: Settings, *, period: str, exclude: Sequence[str] = ()) -> dict[str, Any]:
-    """The document of files that leave nothing behind, or of the data folder, also while the service runs."""
+    """The document of files that leave nothing behind, or of the data folder, also while the service runs.
+
+    That of files has `problems` too: what of them could not be read, and which of them no longer counts.
+    """
     if paths:
         with scratch(settings) as runtime:
             summary = ingest_paths(
@@ -51,7 +54,7 @@ def command(paths: Sequence[str], settings: Settings, *, period: str, exclude: S
             if summary.stored == 0:
                 raise InputError(nothing_read(paths, summary.problems))
             attribute_and_sum(runtime, settings.zone)
-            return shown(runtime, settings.zone, period)
+            return {**shown(runtime, settings.zone, period), "problems": summary.problems}
     demand_store(settings)
     with service_client(settings) as client:
         if client is not None:

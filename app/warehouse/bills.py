@@ -76,7 +76,7 @@ def _contradicted(file: str, newer: str, currency: str, first: str, last: str, c
     days = first if first == last else f"{first} to {last}"
     return (
         f"{file}: its {amount} of {days} no longer count, because {newer} says these days too, and nothing the same. "
-        "If it is the bill of another organisation, add a column organization_id to both files and read them again."
+        "If it is the bill of another organisation, give both an organization_id: a column of a CSV, a field of a page."
     )
 
 

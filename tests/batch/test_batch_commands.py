@@ -90,6 +90,14 @@ def test_what_is_wrong_is_said_with_the_right_exit_code(halve, file, tmp_path, m
     assert "not complete yet" in halve("results", job["id"], code=1)
 
 
+def test_a_small_estimate_keeps_its_digits(halve, file):
+    job = json.loads(halve("submit", file, "--provider", "demo", "--json"))
+    said = halve("show", job["id"])
+    assert "estimate: prompts $0.0" in said
+    assert "$0.0000 " not in said
+    assert "$0.0000)" not in said
+
+
 @pytest.mark.parametrize("model", ["claude-sonnet-4-5", "our-own-model"])
 def test_an_estimate_that_is_unknown_says_why(halve, tmp_path, monkeypatch, model):
     monkeypatch.setenv("MY_KEY", "sk-mine")

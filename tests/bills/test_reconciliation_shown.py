@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -183,6 +184,23 @@ def test_bills_alone_can_be_analysed(world: Path) -> None:
     said = run("analyze", str(world / "costs.jsonl"), data=world / "none")
     assert "from bills alone" in said
     assert "gpt-4o" in said
+
+
+def test_files_that_no_longer_count_are_named_beside_what_they_are_compared_with(tmp_path: Path) -> None:
+    for name, cents, age_s in (("a", "2400", 60), ("b", "2500", 0)):
+        result = {"currency": "USD", "amount": cents, "workspace_id": f"wrkspc_{name}", "model": "claude-sonnet-4-5"}
+        result |= {"token_type": "uncached_input_tokens", "cost_type": "tokens"}
+        page = {"data": [{"starting_at": "2026-03-02T00:00:00Z", "results": [result]}], "has_more": False}
+        (tmp_path / f"{name}.json").write_text(json.dumps(page), encoding="utf-8")
+        os.utime(tmp_path / f"{name}.json", (1_790_000_000 - age_s, 1_790_000_000 - age_s))
+    answer = CliRunner().invoke(
+        main, ["reconcile", str(tmp_path), "--json"], env={"HALVE_DATA_DIR": str(tmp_path / "none")}
+    )
+    found = json.loads(answer.stdout)
+    assert Decimal(found["bill_usd"]) == 25
+    (problem,) = found["problems"]
+    assert "a.json: its 24 USD of 2026-03-02 no longer count" in problem
+    assert f"problem: {problem}" in answer.stderr
 
 
 def test_without_a_bill_the_command_says_how_to_get_one(world: Path) -> None:
