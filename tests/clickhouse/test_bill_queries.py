@@ -19,7 +19,7 @@ from tests.analysis.facts import SCHEMA, add_requests, add_source, open_warehous
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from app.warehouse.store import Warehouse
+    from app.warehouse.store import Session, Warehouse
 
 pytest.importorskip("chdb", reason="the extra `clickhouse` is not installed")
 clickhouse_connect = pytest.importorskip("clickhouse_connect", reason="the extra `clickhouse` is not installed")
@@ -181,6 +181,9 @@ def click(duck: Warehouse, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         columns = f"{' String, '.join(names)} String, page Int64, is_gone Bool"
         client.command(f"CREATE TABLE older_periods ({columns}) ENGINE = Memory")
         client.insert("older_periods", OLDER.rows(), column_names=OLDER.columns)
+        client.command("CREATE TABLE wanted_lines (at_us Int64, named_by String, named String) ENGINE = Memory")
+        with duck.session() as session:
+            client.insert("wanted_lines", wanted(session), column_names=list(WANTED))
         for statement in clickhouse(
             "rollup.spend_fill",
             {"facts": "attributed_spend_facts"},
@@ -192,6 +195,16 @@ def click(duck: Warehouse, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         client.close()
 
 
+WANTED = {"at_us": pl.Int64, "named_by": pl.String, "named": pl.String}
+
+
+def wanted(session: Session) -> list[tuple[int, str, str]]:
+    """Every day, provider and model that a line of a bill names."""
+    return session.connection.execute(
+        "SELECT DISTINCT epoch_us(cast(day AS TIMESTAMP)) + 43200000000, provider, coalesce(model, '') FROM billed"
+    ).fetchall()
+
+
 QUESTIONS: tuple[tuple[str, dict[str, str], dict[str, object]], ...] = (
     ("billed.sums", {"older": "older_periods"}, {}),
     ("billed.periods", {"days": "older_periods"}, {"flat": "item %", "whole": "%/"}),
@@ -201,7 +214,7 @@ QUESTIONS: tuple[tuple[str, dict[str, str], dict[str, object]], ...] = (
     ("billed.made_of", {}, {}),
     ("billed.doubles", {"days": "days"}, {}),
     ("billed.price_rows", {"days": "days"}, {}),
-    ("billed.evidence", {"days": "days"}, {"most": 3}),
+    ("billed.evidence", {"wanted": "wanted_lines"}, {"most": 3}),
     ("billed.inspect", {}, {}),
     ("billed.cut_short", {}, {}),
     ("billed.reports", {}, {}),
@@ -233,6 +246,7 @@ def test_a_question_on_bills_has_one_answer_on_both_engines(
     with duck.session() as session:
         session.register("days", pl.DataFrame({"day_us": [START, START + DAY_US]}))
         session.register("older_periods", OLDER)
+        session.register("wanted_lines", pl.DataFrame(wanted(session), schema=WANTED, orient="row"))
         expected = session.rows(name, relations, **values)
     (statement,) = clickhouse(name, relations, values)
     found = click.query(statement.sql, parameters=statement.values).result_rows

@@ -206,7 +206,7 @@ def test_what_commands_print_as_json_is_documented_by_name(tmp_path: Path, monke
     for command in ("analyze", "reconcile"):
         run = CliRunner().invoke(main, [command, "own.jsonl", "--json"])
         assert run.exit_code == 0, run.output
-        said = names_in(json.loads(run.output))
+        said = names_in(json.loads(run.stdout))
         described = section("docs/commands.md", f"`halve {command} --json`")
         assert sorted(name for name in said if not re.search(rf"\b{name}\b", described)) == []
         assert command != "analyze" or {"fingerprint", "details", "unpriced_requests"} <= said
