@@ -100,7 +100,7 @@ def stored_plan(settings: Settings) -> dict[str, Any]:
         if client is not None:
             answer = client.get("/plan")
             if answer.status_code == httpx2.codes.NOT_FOUND:
-                raise NotFoundError(_NO_PLAN)
+                raise NotFoundError(_NO_PLAN_YET)
             answer.raise_for_status()
             document: dict[str, Any] = answer.json()
             return document
@@ -112,6 +112,10 @@ def stored_plan(settings: Settings) -> dict[str, Any]:
 
 
 _NO_PLAN = "Nothing was analysed yet. `halve analyze` makes a plan of the data folder; the service does so every night."
+_NO_PLAN_YET = (
+    "Nothing was analysed yet. The running service makes its first plan within minutes of its first log, then every "
+    "night: ask again, or see how far it is on Savings."
+)
 
 
 def migrate(settings: Settings) -> str:
