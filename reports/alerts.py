@@ -151,7 +151,7 @@ def forecast_sentence(heading: Mapping[str, Any], amount_pusd: int | None, zone:
         against = f", {side} the budget" if side != "around" else ": the budget may hold or not"
     return (
         f"At the end of the period it comes to about {show.money(middle)} (80% interval {show.money(low)} to "
-        f"{show.money(high)}){against}. Logs reach to {show.moment(heading['as_of_us'], zone_info(zone))}."
+        f"{show.money(high)}){against}. It rests on logs up to {show.moment(heading['as_of_us'], zone_info(zone))}."
     )
 
 

@@ -53,6 +53,16 @@ def _expected(session: Session, period: Period, source: str, last_us: int, end_u
     return sum(row.figures.requests for row in ranked if row.name == source) >= EXPECTED_REQUESTS
 
 
-def complete_to(late: Iterable[Late], period: Period, now_us: int) -> int:
-    """Up to when every source has delivered: the end of the period, or now while it lasts, where none is late."""
-    return min((item.last_us for item in late), default=min(period.to_us, now_us))
+def newest_request_us(session: Session, now_us: int) -> int:
+    """The newest request of any source that is held, not after now; now where no request has a time."""
+    reach = covered.reach_of(session)
+    return now_us if reach is None else min(now_us, reach.newest_us)
+
+
+def complete_to(late: Iterable[Late], period: Period, now_us: int, newest_us: int) -> int:
+    """Up to when every source has delivered: where none is late, the end of a period that is over.
+
+    While the period lasts nobody knows what is still on its way, so it is never later than the newest request held.
+    """
+    end_us = newest_us if now_us < period.to_us else period.to_us
+    return min((item.last_us for item in late), default=end_us)

@@ -82,6 +82,11 @@ def open_findings(plan: PlanResult) -> tuple[Finding, ...]:
     return tuple(item for item in plan.findings if item.status in ("open", "in_progress"))
 
 
+def proven(plan: PlanResult) -> bool:
+    """Whether anything that waits to be done counts in the joint saving, not only as potential."""
+    return any(item.in_joint for item in open_findings(plan))
+
+
 def what_to_do(plan: PlanResult) -> Section | None:
     """The largest open findings; None where there is nothing to do."""
     waiting = open_findings(plan)
@@ -93,6 +98,8 @@ def what_to_do(plan: PlanResult) -> Section | None:
         f"All findings together save {scale.headline(plan.joint.p50)} {scale.unit}, "
         f"{show.share(Decimal(plan.joint.p50), Decimal(plan.before_usd))} of {scale.headline(plan.before_usd)}; "
         f"each dollar is counted once (P10–P90: {scale.interval(plan.joint)})."
+        if proven(plan)
+        else "No finding that your own traffic proves waits to be done."
     ]
     if Decimal(plan.potential_usd):
         sentences.append(

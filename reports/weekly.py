@@ -59,6 +59,7 @@ class Facts:
     earlier: Period | None
     moved: Movers | None
     late: tuple[Late, ...]
+    newest_us: int
     basis: str
     undated: Figures
     foreign: tuple[tuple[str, Decimal], ...]
@@ -129,6 +130,7 @@ def _facts(session: Session, week: Week, now_us: int) -> Facts:
         earlier=earlier,
         moved=None if earlier is None else movers(session, view, earlier),
         late=lateness.late_sources(session, week.period, now_us),
+        newest_us=lateness.newest_request_us(session, now_us),
         basis=covered.basis(session, view),
         undated=spend.undated(session, view),
         foreign=without_rate(session, view),
@@ -154,7 +156,7 @@ def _rise(facts: Facts) -> str:
 def _subject(facts: Facts, plan: PlanResult | None) -> str:
     rise = _rise(facts)
     text = f"{_noun(facts)} {_days(facts.week)}: {show.short_money(facts.now.cost_pusd)}{f' ({rise})' if rise else ''}"
-    if plan is not None and savings.open_findings(plan):
+    if plan is not None and savings.proven(plan):
         scale = Scale(plan)
         text += f", {scale.headline(plan.joint.p50)} {scale.unit} can be saved"
     if facts.late:
@@ -238,7 +240,7 @@ def _late_sentences(facts: Facts, now_us: int) -> tuple[str, ...]:
     if len(facts.late) > TOP_LATE:
         sentences.append(f"{len(facts.late) - TOP_LATE} more sources are late: the Sources page names them.")
     if now_us < facts.week.period.to_us:
-        sentences.append(f"The week is not over: figures up to {show.moment(now_us, facts.zone)}.")
+        sentences.append(f"The week is not over: figures up to {show.moment(facts.newest_us, facts.zone)}.")
     return tuple(sentences)
 
 
@@ -267,7 +269,7 @@ def _figures(facts: Facts) -> tuple[Figure, ...]:
 
 def _truth_section(session: Session, facts: Facts, now_us: int) -> Section:
     cover = covered.coverage(session, facts.view)
-    complete = lateness.complete_to(facts.late, facts.week.period, now_us)
+    complete = lateness.complete_to(facts.late, facts.week.period, now_us, facts.newest_us)
     sentences = [
         f"Complete to {show.moment(complete, facts.zone)}.",
         f"{show.percent(cover.priced_share)} of tokens have a price; "

@@ -44,13 +44,6 @@ class Scale:
         return f"{window_text(self.plan)} ({days} {'day' if days == '1' else 'days'})"
 
     @property
-    def whole(self) -> str:
-        """What the sum before saving covers: the window itself where its amounts are shown as they are."""
-        if self.plan.per_30_days is None or Decimal(self.plan.per_30_days) == 1:
-            return f"in {self.window}"
-        return f"per 30 days, from {self.window}"
-
-    @property
     def factor(self) -> str:
         """How the unit was come by, in words."""
         if self.plan.per_30_days is None:

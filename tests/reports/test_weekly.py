@@ -226,7 +226,42 @@ def test_an_unfinished_week_is_compared_like_for_like_and_says_so(made: Company)
     document = report(made, week="2026-W47")
     assert any("The week is not over" in text for text in document.warnings)
     assert any("the same stretch of the week before" in text for text in document.lead)
-    assert section(document, "How true is this").sentences[0] == f"Complete to {moment(NOW_US, BERLIN)}."
+    assert section(document, "How true is this").sentences[0] == "Complete to 18 Nov 2026 11:49."
+
+
+def test_an_unfinished_week_claims_no_more_than_the_newest_request_held(made: Company) -> None:
+    newest = max(row["start_us"] for row in requests())
+    for later_us in (NOW_US, NOW_US + 50 * 60_000_000):
+        document = report(made, week="2026-W47", now_us=later_us)
+        assert section(document, "How true is this").sentences[0] == f"Complete to {moment(newest, BERLIN)}."
+        assert document.warnings == (f"The week is not over: figures up to {moment(newest, BERLIN)}.",)
+
+
+def test_a_late_source_ends_an_unfinished_week_sooner() -> None:
+    rows = [
+        row | {"source": "claude-gateway"} if row["provider"] == "anthropic" else row
+        for row in requests()
+        if row["provider"] != "anthropic" or row["start_us"] < NOW_US - DAY_US
+    ]
+    ends = max(row["start_us"] for row in rows if row["source"] == "claude-gateway")
+    document = report(company(rows), week="2026-W47")
+    assert section(document, "How true is this").sentences[0] == f"Complete to {moment(ends, BERLIN)}."
+    assert document.warnings[-1] == "The week is not over: figures up to 18 Nov 2026 11:49."
+
+
+def test_a_week_that_is_over_without_a_late_source_is_complete_to_its_end(made: Company) -> None:
+    assert section(report(made), "How true is this").sentences[0] == "Complete to 16 Nov 2026 00:00."
+
+
+def test_potential_alone_is_no_saving_in_the_subject(made: Company) -> None:
+    waiting = company()
+    for key in ("f0support", "f1search", "f2classify"):
+        decisions.set_status(waiting.deps.control, key, "dismissed", now_us=NOW_US, reason="not wanted")
+    document = report(waiting)
+    assert "can be saved" not in document.subject
+    first, potential = section(document, "What to do").sentences
+    assert first == "No finding that your own traffic proves waits to be done."
+    assert "grade D" in potential
 
 
 def test_nothing_that_is_unknown_is_written_as_zero() -> None:

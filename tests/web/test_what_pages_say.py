@@ -52,7 +52,9 @@ def test_a_value_that_a_page_knows_is_used_without_a_word(client: TestClient, pa
 
 def test_the_window_of_a_sum_is_named_beside_it(client: TestClient) -> None:
     savings, spend = text_of(client.get("/savings").text), text_of(client.get("/").text)
-    assert "Paid per 30 days, from 21 Oct – 18 Nov 2026 (28 days)" in savings
+    assert re.search(
+        r"Paid per 30 days ?\$[\d.,k]+? ?21 Oct – 18 Nov 2026 \(28 days\): [\d,]+ requests analysed", savings
+    )
     assert (
         "of the plan's own window, 21 Oct – 18 Nov 2026 (28 days): 3 open findings, each dollar counted once" in spend
     )

@@ -103,12 +103,12 @@ def _figures(plan: PlanResult, scale: Scale) -> tuple[Figure, ...]:
             f"Joint saving {scale.unit}",
             scale.headline(plan.joint.p50),
             f"P10–P90: {scale.interval(plan.joint)}",
-            better=True,
+            better=saved > 0,
         ),
         Figure(
-            f"{'Paid' if plan.basis == 'paid' else 'List-price value'} {scale.whole}",
+            f"{'Paid' if plan.basis == 'paid' else 'List-price value'} {scale.unit}",
             scale.headline(plan.known_before_usd),
-            f"{show.plural(plan.requests, 'request')} analysed",
+            f"{scale.window}: {show.plural(plan.requests, 'request')} analysed",
         ),
         Figure("Share saved", show.share(saved, before), "Never more than was paid: no dollar is counted twice"),
         Figure(

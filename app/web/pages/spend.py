@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from app.analysis import coverage as covered
 from app.analysis import spend
 from app.analysis.bill_share import requests_on_bills
 from app.analysis.days import EVERYTHING
-from app.web import cells, plans, spend_before, spend_gaps
+from app.web import cells, spend_before, spend_gaps, spend_plan
 from app.web import format as show
 from app.web.frame import DIMENSION_LABELS, nothing_to_see
 from app.web.page import Content, Context, Empty, Link, Page, unknown_value
@@ -66,18 +65,9 @@ class UnitChoice:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """What the newest plan would save, in a line."""
-
-    saving: str
-    text: str
-    href: str
-
-
-@dataclass(frozen=True, slots=True)
 class Model:
     figures: tuple[Figure, ...]
-    found: Found | None
+    found: spend_plan.Banner | None
     compared_with: str
     comparable: Link | None
     gaps: tuple[spend_gaps.Gap, ...]
@@ -107,7 +97,7 @@ def build(context: Context) -> Content:
         unusable=() if asked == unit else (unknown_value("unit", asked, ("usd", "tokens")),),
         model=Model(
             figures=_figures(ranking.total, earlier, _counted(context, undated)),
-            found=_found(context),
+            found=spend_plan.banner(context),
             compared_with=spend_before.sentence(context, before, why_not),
             comparable=spend_before.shorter(context) if why_not else None,
             gaps=spend_gaps.gaps(context, coverage, undated),
@@ -175,21 +165,6 @@ def _figures(now: Figures, before: Figures | None, counted: str) -> tuple[Figure
             show.count(now.tokens_all),
             moved(tokens, earlier_tokens, dollars=False, good=True),
         ),
-    )
-
-
-def _found(context: Context) -> Found | None:
-    plan = plans.current(context)
-    if plan is None or plan.known_before_usd is None:
-        return None
-    scale = plans.Scale(plan)
-    open_now = sum(item.status == "open" and item.in_joint for item in plan.findings)
-    return Found(
-        scale.headline(plan.joint.p50),
-        f"could be saved {scale.unit}, {show.share(Decimal(plan.joint.p50), Decimal(plan.before_usd))} of the "
-        f"{show.money(plan.known_before_usd)} of the plan's own window, {scale.window}: "
-        f"{show.plural(open_now, 'open finding')}, each dollar counted once",
-        context.url("/savings"),
     )
 
 
