@@ -35,13 +35,22 @@ class Scale:
     def unit(self) -> str:
         if self.plan.per_30_days is not None:
             return "per 30 days"
-        return f"in the {self.plan.days} days analysed"
+        return f"in the {self._analysed}"
 
     @property
     def window(self) -> str:
         """The days that the plan is about, with their number: `31 Oct – 29 Nov 2026 (30 days)`."""
+        return f"{window_text(self.plan)} ({self._days})"
+
+    @property
+    def _days(self) -> str:
         days = f"{Decimal(self.plan.days):.4g}"
-        return f"{window_text(self.plan)} ({days} {'day' if days == '1' else 'days'})"
+        return f"{days} {'day' if days == '1' else 'days'}"
+
+    @property
+    def _analysed(self) -> str:
+        """The number of days that follows `the`: `28 days analysed`, `day analysed`."""
+        return f"{'day' if self._days == '1 day' else self._days} analysed"
 
     @property
     def factor(self) -> str:
@@ -49,8 +58,8 @@ class Scale:
         if self.plan.per_30_days is None:
             return "The log is too short or too uniform for a monthly figure, so amounts are those of its own days."
         if Decimal(self.plan.per_30_days) == 1:
-            return f"Amounts are those of the {self.plan.days} days analysed."
-        return f"Amounts of the {self.plan.days} days analysed times {self.plan.per_30_days}."
+            return f"Amounts are those of the {self._analysed}."
+        return f"Amounts of the {self._analysed} times {self.plan.per_30_days}."
 
     def usd(self, amount: str | None) -> str | None:
         """The amount in the unit, decimal USD text."""

@@ -48,7 +48,7 @@ def banner(context: Context) -> Banner | None:
 
 def _nothing(plan: PlanResult) -> str:
     if not plan.findings:
-        return "Nothing to save was found"
+        return "Nothing found that is worth doing"
     dismissed = all(item.status == "dismissed" for item in plan.findings)
     return "Every finding is dismissed" if dismissed else "No saving is proven yet"
 

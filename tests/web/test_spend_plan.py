@@ -18,6 +18,8 @@ from app.plan.result import Range
 from app.web.server import create_app
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from dashboard_company import Company
 
 IN_PLAN = ("f0support", "f1search", "f2classify")
@@ -32,7 +34,11 @@ def banner(html: str) -> tuple[str, str]:
     """The classes of the line and its words."""
     found = re.search(r'<p class="(callout[^"]*)">(.*?)</p>', html, re.DOTALL)
     assert found is not None
-    return found[1], re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", "", found[2])))
+    return found[1], text_of(found[2])
+
+
+def text_of(html: str) -> str:
+    return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", "", html)))
 
 
 def dismiss(made: Company, *keys: str) -> None:
@@ -40,13 +46,13 @@ def dismiss(made: Company, *keys: str) -> None:
         decisions.set_status(made.deps.control, key, "dismissed", now_us=NOW_US, reason="not wanted")
 
 
-def without_findings(made: Company) -> None:
+def without_findings(made: Company, **given: Any) -> None:
     """A newer plan over the same days in which no lever found anything."""
     plan = store.latest(made.deps.warehouse, made.deps.control, now_us=NOW_US)
     assert plan is not None
     store.save(
         made.deps.warehouse,
-        replace(plan, run_id=2, joint=Range(None, "0", None), potential_usd="0", findings=(), levers=()),
+        replace(plan, run_id=2, joint=Range(None, "0", None), potential_usd="0", findings=(), levers=(), **given),
         [],
         Players(()),
     )
@@ -60,12 +66,12 @@ def test_a_plan_that_found_nothing_says_what_was_looked_at_and_no_dollar() -> No
     classes, said = banner(read(made))
     assert classes == "callout plain-fact"
     assert said.startswith(
-        f"Nothing to save was found in {plan.requests:,} requests of 21 Oct – 18 Nov 2026 (28 days), $"
+        f"Nothing found that is worth doing in {plan.requests:,} requests of 21 Oct – 18 Nov 2026 (28 days), $"
     )
     assert "; 1 of 2 levers had not enough data." in said
     assert said.endswith("See what was looked at")
     assert "$0.00" not in said
-    assert "finding" not in said.replace("findings by status", "")
+    assert "finding" not in said
 
 
 def test_no_saving_is_no_gain_on_savings_either() -> None:
@@ -73,6 +79,14 @@ def test_no_saving_is_no_gain_on_savings_either() -> None:
     assert 'class="figure better"' in read(made, "/savings")
     without_findings(made)
     assert 'class="figure better"' not in read(made, "/savings")
+
+
+def test_a_plan_of_one_day_speaks_of_a_day() -> None:
+    made = company(no_access_control=True)
+    without_findings(made, days="1", per_30_days=None)
+    said = text_of(read(made, "/savings"))
+    assert "Joint saving in the day analysed" in said
+    assert "1 days" not in said + banner(read(made))[1]
 
 
 def test_findings_outside_the_total_are_named_beside_it() -> None:

@@ -112,7 +112,7 @@ def _figures(plan: PlanResult, scale: Scale) -> tuple[Figure, ...]:
         ),
         Figure("Share saved", show.share(saved, before), "Never more than was paid: no dollar is counted twice"),
         Figure(
-            f"Potential beside it {scale.unit}",
+            f"Potential {scale.unit}",
             scale.headline(plan.potential_usd),
             "Grade D: no evidence from your own traffic yet, so it is not in the total",
         ),
