@@ -78,7 +78,8 @@ def jobs(work: Background) -> tuple[Job, ...]:
         Job(
             "texts",
             "Clear texts and logs",
-            "Drops prompt texts older than a day that few requests share, and runs of jobs older than 13 weeks.",
+            "Drops prompt texts older than a day that few requests share, and runs of jobs older than 13 weeks; merges "
+            "small pieces of the store's tables.",
             "daily 03:30",
             turn(_retention),
         ),
