@@ -23,11 +23,14 @@ def with_standing_keys(session: Session, arrivals: Arrivals) -> Arrivals:
     """
     if arrivals.former is None or not arrivals.former.height:
         return arrivals
-    session.register("former_keys", arrivals.former.select("former_key").unique())
+    session.register("incoming_keys", arrivals.former.select(request_key="former_key").unique())
+    known = session.frame("ingest.standing_keys")
+    session.unregister("incoming_keys")
+    if not known.height:
+        return arrivals
+    session.register("former_keys", known.rename({"request_key": "former_key"}))
     standing = session.frame("ingest.standing_former")
     session.unregister("former_keys")
-    if not standing.height:
-        return arrivals
     both = arrivals.former.join(_plain(standing), on="former_key", suffix="_standing")
     ids = pl.col("provider_response_id_standing").is_null() | (
         pl.col("provider_response_id_standing") == pl.col("provider_response_id")

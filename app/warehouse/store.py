@@ -29,6 +29,10 @@ STORAGE_VERSION = "v1.5.0"
 MAX_SPILL = "50GB"
 CHECKPOINT_AT = "64MB"
 KEPT_PAGES_BYTES = 128 * 1024 * 1024
+# Each piece of memory that a query gave back leaves its handle (0.2 KB) in the engine's queues of what could go, some
+# 800 a take. The engine clears a queue of these when it is long (tens of megabytes), and whenever it looks for room.
+HANDLES_CLEARED_EVERY = 32
+NO_PAGES_BYTES = 1
 # Each checkpoint leaves a piece of a row group in every table that grew. Merging pieces holds up to four row groups of
 # a table in memory (68 MB each of `requests`) and costs a tenth of an ingest: checkpoints leave it to quiet moments.
 MERGES_AT_CLOSE = 1
@@ -115,6 +119,7 @@ class Warehouse:
         self.write_lock = threading.RLock()
         self.generation = 0
         """Grows with every commit: what was read at one generation holds until the next."""
+        self._let_go = 0
         self._connection = self._open()
 
     @contextmanager
@@ -208,20 +213,31 @@ class Warehouse:
         """Give back what the engine keeps in memory of pages that nobody reads now, beyond KEPT_PAGES_BYTES.
 
         It keeps every page that it read or wrote until its limit is reached, so that a store that only grows would take
-        all of it. A query that holds more right now keeps what it has.
+        all of it. A query that holds more right now keeps what it has. Once in HANDLES_CLEARED_EVERY times every page
+        goes, and with it the handles of what went before.
         """
+        self._let_go += 1
+        if self._let_go % HANDLES_CLEARED_EVERY == 0:
+            self._shrink(NO_PAGES_BYTES)
+        elif self.held_bytes() > KEPT_PAGES_BYTES:
+            self._shrink(KEPT_PAGES_BYTES)
+
+    def held_bytes(self) -> int:
+        """What the engine holds in memory: pages, tables that are not in the files yet, running queries."""
         cursor = self._connection.cursor()
         try:
-            ((used,),) = cursor.execute("SELECT sum(memory_usage_bytes) FROM duckdb_memory()").fetchall()
-            if used is None or used <= KEPT_PAGES_BYTES:
-                return
-            try:
-                self._set("memory_limit", f"{KEPT_PAGES_BYTES}B")
-            except duckdb.OutOfMemoryException:
-                log.debug("queries hold more than %d bytes now", KEPT_PAGES_BYTES)
-            self._set("memory_limit", self.memory_limit)
+            ((held,),) = cursor.execute("SELECT sum(memory_usage_bytes) FROM duckdb_memory()").fetchall()
         finally:
             cursor.close()
+        return int(held or 0)
+
+    def _shrink(self, to_bytes: int) -> None:
+        """Lower the limit for a moment; where more is held by queries, all that can go goes and the limit stays."""
+        try:
+            self._set("memory_limit", f"{to_bytes}B")
+        except duckdb.OutOfMemoryException:
+            log.debug("queries hold more than %d bytes now", to_bytes)
+        self._set("memory_limit", self.memory_limit)
 
     def close(self) -> None:
         """Close the store; a reader that still runs is ended. What the engine writes at the end is merged a little."""
@@ -260,6 +276,8 @@ class Warehouse:
                     "autoload_known_extensions": False,
                     "checkpoint_threshold": CHECKPOINT_AT,
                     "max_vacuum_tasks": 0,
+                    # Without them memory that was freed goes back to the system only when its own thread asks for more.
+                    "allocator_background_threads": True,
                 },
             )
             _attach_and_lock(connection, texts, self.directory)

@@ -10,7 +10,7 @@ import pytest
 
 from app.core.errors import ConflictError, UnavailableError
 from app.warehouse.migrate import available, migrate
-from app.warehouse.store import KEPT_PAGES_BYTES, Warehouse
+from app.warehouse.store import HANDLES_CLEARED_EVERY, KEPT_PAGES_BYTES, Warehouse
 from tests.analysis.facts import add_requests
 
 if TYPE_CHECKING:
@@ -120,6 +120,26 @@ def test_pages_that_nobody_reads_are_given_back_and_queries_go_on(tmp_path: Path
         assert session.connection.execute("SELECT count(*) FROM big WHERE a IS NULL").fetchall() == [(0,)]
         with pytest.raises(duckdb.InvalidInputException, match="lock"):
             session.connection.execute("SET temp_directory = '/tmp'")
+    warehouse.close()
+
+
+def test_every_page_is_given_back_once_in_a_while_and_nothing_is_lost(tmp_path: Path) -> None:
+    warehouse = Warehouse(tmp_path, memory_limit="1GB")
+    with warehouse.writing() as session:
+        session.connection.execute("CREATE TABLE stored AS SELECT hash(range) AS a FROM range(2000000)")
+    warehouse.checkpoint()
+    with warehouse.writing() as session:  # in the log alone: it must be spilled, not dropped
+        session.connection.execute("CREATE TABLE fresh AS SELECT hash(range) AS a FROM range(500000)")
+    read = "SELECT sum(a) FROM (FROM stored UNION ALL FROM fresh)"
+    with warehouse.session() as session:
+        (before,) = session.connection.execute(read).fetchall()
+        held = [warehouse.held_bytes()]
+        for _ in range(HANDLES_CLEARED_EVERY):
+            warehouse.let_go()
+            held.append(warehouse.held_bytes())
+        assert min(held[:-1]) > 16_000_000 > held[-1]
+        assert session.connection.execute("SELECT current_setting('memory_limit')").fetchall() == [("953.6 MiB",)]
+        assert session.connection.execute(read).fetchall() == [before]
     warehouse.close()
 
 
