@@ -11,7 +11,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal, TYPE_CHECKING, get_args
 
 from app.analysis.bill_cells import CHARGES, INPUT_GROUPS, Cell, CellKey
 
@@ -31,19 +31,7 @@ Kind = Literal[
     "rounding",
     "unknown",
 ]
-KINDS: Final[tuple[Kind, ...]] = (
-    "not logged",
-    "mis-dated",
-    "price",
-    "tier mix",
-    "unpriced class",
-    "double",
-    "class split",
-    "credit or fee",
-    "not on the bill",
-    "rounding",
-    "unknown",
-)
+KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 DAY_US: Final = 86_400_000_000
 RATE_TOLERANCE: Final = Fraction(5, 1000)  # a bill rounds each line; a wrong rate is further off
 CANCELS: Final = Fraction(2, 100)  # neighbouring days that differ by more do not make up for each other
