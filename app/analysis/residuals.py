@@ -11,7 +11,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
-from typing import Final, Literal, TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Final, Literal, get_args
 
 from app.analysis.bill_cells import CHARGES, INPUT_GROUPS, Cell, CellKey
 
