@@ -78,6 +78,15 @@ def _add(total: Shares, game: ScopeGame, joint_mask: int, excluded: Collection[s
             total.last_in[owner] += max(whole.value.get(joint | bit, 0) - joint_game.value[joint], 0)
 
 
+def joint_value(game: ScopeGame, joint_mask: int, excluded: Collection[str] = frozenset()) -> int:
+    """Pico-USD that the findings of grades A to C save in one scope without the excluded ones: what `share_out` deals."""
+    everyone = sum(1 << player for player in game.owners)
+    taking_part = sum(1 << player for player, owner in game.owners.items() if owner not in excluded)
+    values = _restricted(game.saved, everyone)
+    joint = joint_mask & taking_part
+    return monotone({mask: values[mask] for mask in subsets(joint)}).value[joint]
+
+
 def _restricted(saved: Mapping[int, int], everyone: int) -> dict[int, int]:
     """Values by the players that act here; of masks that look alike the smallest, others left out, decides."""
     values: dict[int, int] = {0: 0}

@@ -15,13 +15,12 @@ import polars as pl
 from app.control import findings as decisions
 from app.core.money import pico, usd_text
 from app.plan.assemble import lever_totals
-from app.plan.game import players as members_of
 from app.plan.result import Evidence, Finding, PlanResult, Range
 from app.plan.shares import ScopeGame, Shares, share_out
 from app.warehouse import ledger
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Sequence
 
     from sqlalchemy import Engine as ControlEngine
 
@@ -63,10 +62,9 @@ def save(warehouse: Warehouse, result: PlanResult, games: Sequence[ScopeGame], p
             result=msgspec.json.encode(head).decode(),
             games=msgspec.json.encode(held).decode(),
         )
-        _insert(session, "coalitions", _coalition_rows(result.run_id, held))
         _insert(session, "findings", _finding_rows(result))
         _insert(session, "evidence", _evidence_rows(result))
-        for table in ("plan_evidence", "plan_findings", "plan_coalitions", "plan_runs"):
+        for table in ("plan_evidence", "plan_findings", "plan_runs"):
             session.execute("plan.forget", {"rows_of": table}, keep=KEEP_RUNS)
 
 
@@ -78,18 +76,6 @@ def _insert(session: Session, name: str, rows: list[dict[str, Any]]) -> None:
     if rows:
         session.register(f"plan_new_{name}", pl.DataFrame(rows, infer_schema_length=None))
         session.execute(f"plan.insert_{name}")
-
-
-def _coalition_rows(run_id: int, held: _Games) -> list[dict[str, Any]]:
-    masks = sorted({mask for game in held.scopes for mask in game.saved})
-    return [
-        {
-            "run_id": run_id,
-            "levers": "+".join(held.players[place] for place in members_of(mask)),
-            "saved_pusd": sum(max(game.saved[mask], 0) for game in held.scopes),
-        }
-        for mask in masks
-    ]
 
 
 def _finding_rows(result: PlanResult) -> list[dict[str, Any]]:
@@ -133,6 +119,14 @@ def _evidence_rows(result: PlanResult) -> list[dict[str, Any]]:
 
 def latest(warehouse: Warehouse, control: ControlEngine | None, *, now_us: int) -> PlanResult | None:
     """The newest stored result with the decisions of now, or None before the first analysis."""
+    opened = open_latest(warehouse, control, now_us=now_us)
+    return None if opened is None else opened[0]
+
+
+def open_latest(
+    warehouse: Warehouse, control: ControlEngine | None, *, now_us: int
+) -> tuple[PlanResult, Sequence[ScopeGame], int] | None:
+    """The same with its games and the mask of the players of grades A to C."""
     with warehouse.session() as session:
         heads = session.rows("plan.latest_run")
         if not heads:
@@ -145,9 +139,9 @@ def latest(warehouse: Warehouse, control: ControlEngine | None, *, now_us: int) 
         stored = replace(stored, notes=(*stored.notes, STALE.format(version=priced[0])))
     held = msgspec.json.decode(games, type=_Games)
     if control is None:
-        return replace(stored, levers=lever_totals(findings))
+        return replace(stored, levers=lever_totals(findings)), held.scopes, held.joint
     decided = with_decisions(stored, control, now_us)
-    return reshared(decided, held.scopes, held.joint)
+    return reshared(decided, held.scopes, held.joint), held.scopes, held.joint
 
 
 def _read_findings(session: Session, run_id: int) -> tuple[Finding, ...]:
@@ -223,22 +217,6 @@ def _scaled(joint: Range, now: int) -> Range:
         return None if amount is None or before == 0 else usd_text(pico(amount) * now // before)
 
     return Range(scale(joint.p10), usd_text(now) or "0", scale(joint.p90))
-
-
-def what_if(warehouse: Warehouse, without: Collection[str]) -> str | None:
-    """USD that the newest plan saves without these fingerprints; None before the first analysis."""
-    with warehouse.session() as session:
-        heads = session.rows("plan.latest_run")
-    if not heads:
-        return None
-    held = msgspec.json.decode(heads[0][2], type=_Games)
-    return usd_text(share_out(held.scopes, held.joint, frozenset(without)).joint)
-
-
-def coalitions(warehouse: Warehouse) -> dict[str, str]:
-    """USD that each set of levers saves in the newest plan, names joined by `+` (grade D marked with `?`)."""
-    with warehouse.session() as session:
-        return {levers: usd_text(saved) or "0" for levers, saved in session.rows("plan.run_coalitions")}
 
 
 def findings_of(warehouse: Warehouse, request_key: int) -> list[str]:

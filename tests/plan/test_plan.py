@@ -334,28 +334,6 @@ def test_dismissing_takes_a_finding_out_of_the_joint_at_once_and_restoring_bring
     )
 
 
-def test_what_if_leaves_out_what_is_named(book):
-    stream = Stream(book)
-    nightly(stream)
-    repeats(stream)
-    warehouse = stream.store()
-    result = analyse(warehouse, book, None, from_us=START, to_us=END, zone="UTC")
-    batch = by_lever(result, "batch")[0]
-    everything = store.what_if(warehouse, ())
-    assert pico(everything) - pico(store.what_if(warehouse, {batch.fingerprint})) == pico(batch.last_in_usd)
-
-
-def test_the_stored_coalitions_say_what_each_set_of_levers_saves(book):
-    stream = Stream(book)
-    nightly(stream)
-    repeats(stream)
-    warehouse = stream.store()
-    result = analyse(warehouse, book, None, from_us=START, to_us=END, zone="UTC")
-    saved = store.coalitions(warehouse)
-    assert saved["response_cache+batch"] == result.joint.p50
-    assert pico(saved["response_cache"]) + pico(saved["batch"]) == pico(result.joint.p50)
-
-
 def test_local_days_follow_the_clock_change_of_the_zone(book):
     stream = Stream(book)
     # Berlin leaves summer time on 25 October 2026 at 01:00 UTC.
