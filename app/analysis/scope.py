@@ -65,14 +65,14 @@ def spend_scope(session: Session, view: View, *dimensions: str, period: Period |
     base = "attributed_spend_facts" if used & _ATTRIBUTED else "spend_facts"
     if not used & _FACTS_ONLY:
         base = _rolled(session, chosen) or base
-    return Scope(_filtered(session, base, view.filters), chosen.from_us, chosen.to_us)
+    return Scope(filtered(session, base, view.filters), chosen.from_us, chosen.to_us)
 
 
 def facts_scope(session: Session, view: View, *dimensions: str) -> Scope:
     """The relation of single requests of a view."""
     used = {*dimensions, *(item.dimension for item in view.filters)}
     base = facts_relation(used)
-    return Scope(_filtered(session, base, view.filters), view.period.from_us, view.period.to_us)
+    return Scope(filtered(session, base, view.filters), view.period.from_us, view.period.to_us)
 
 
 def facts_relation(dimensions: set[str]) -> str:
@@ -110,7 +110,8 @@ def _joined(session: Session, end_us: int, to_us: int) -> str:
     return name
 
 
-def _filtered(session: Session, base: str, filters: Sequence[Filter]) -> str:
+def filtered(session: Session, base: str, filters: Sequence[Filter]) -> str:
+    """A relation of the session: `base` with the filters laid over it."""
     relation = base
     for place, item in enumerate(filters):
         values, into = f"scope_values_{place}", f"scope_{base}_{place}"

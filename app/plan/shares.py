@@ -79,7 +79,7 @@ def _add(total: Shares, game: ScopeGame, joint_mask: int, excluded: Collection[s
 
 
 def joint_value(game: ScopeGame, joint_mask: int, excluded: Collection[str] = frozenset()) -> int:
-    """Pico-USD that the findings of grades A to C save in one scope without the excluded ones: what `share_out` deals."""
+    """Pico-USD that the findings of grades A to C save in one scope without the excluded ones: what is dealt out."""
     everyone = sum(1 << player for player in game.owners)
     taking_part = sum(1 << player for player, owner in game.owners.items() if owner not in excluded)
     values = _restricted(game.saved, everyone)

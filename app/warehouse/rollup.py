@@ -58,7 +58,8 @@ def rebuild(session: Session, *, from_us: int = 0, to_us: int = _END_OF_TIME, bu
     session.execute("rollup.set_bucket", bucket_us=width)
     for name, facts in (("spend", "attributed_spend_facts"), ("latency", "attributed_facts")):
         session.execute(f"rollup.{name}_clear", from_us=start, to_us=end)
-        session.execute(f"rollup.{name}_fill", {"facts": facts}, from_us=start, to_us=end, bucket_us=width)
+        into = {"facts": facts, "into": f"{name}_hour", "name": "feature"}
+        session.execute(f"rollup.{name}_fill", into, from_us=start, to_us=end, bucket_us=width)
 
 
 def add(session: Session, fresh: str, attribution: str, starts_us: pl.Series) -> None:
@@ -77,7 +78,8 @@ def add(session: Session, fresh: str, attribution: str, starts_us: pl.Series) ->
     session.execute("rollup.fresh", {"fresh": fresh, "attribution": attribution})
     for start, end in _runs(starts_us, width):
         for name in ("spend", "latency"):
-            session.execute(f"rollup.{name}_fill", {"facts": "fresh_facts"}, from_us=start, to_us=end, bucket_us=width)
+            into = {"facts": "fresh_facts", "into": f"{name}_hour", "name": "feature"}
+            session.execute(f"rollup.{name}_fill", into, from_us=start, to_us=end, bucket_us=width)
         session.execute("rollup.spend_aside", from_us=start, to_us=end)
         session.execute("rollup.spend_clear", from_us=start, to_us=end)
         session.execute("rollup.spend_fill", {"facts": "spend_standing"}, from_us=start, to_us=end, bucket_us=width)

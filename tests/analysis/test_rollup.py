@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
 
 from app.analysis.attribution import attribute
-from app.analysis.latency import latency
 from app.analysis.rules import load
 from app.core.errors import UsageError
-from app.core.view import Period, View
 from app.warehouse import rollup
 from tests.analysis.facts import add_requests, open_warehouse
 
@@ -106,16 +103,3 @@ def test_another_bucket_width_needs_everything_filled() -> None:
             rollup.rebuild(session, from_us=START, to_us=START + HOUR, bucket_us=HOUR // 4)
         rollup.rebuild(session, bucket_us=HOUR // 4)
         assert rollup.differences(session) == []
-
-
-def test_latency_bins_give_quantiles_within_their_width() -> None:
-    warehouse = filled()
-    with warehouse.session() as session:
-        view = View(Period("day", START, START + 24 * HOUR, "UTC"))
-        rows = {(row.name, row.metric): row for row in latency(session, view, by="feature")}
-    assert {name for name, _ in rows} == {"f0", "f1"}
-    for metric, true in {"ttft": 300_000, "duration": 2_300_000, "tpot": 100_000}.items():
-        row = rows["f0", metric]
-        assert row.n == 10
-        assert math.isclose(row.p50_us, true, rel_tol=0.025)
-        assert math.isclose(row.p95_us, true, rel_tol=0.025)

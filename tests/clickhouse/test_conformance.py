@@ -133,7 +133,8 @@ def click(duck: Warehouse, tmp_path_factory: pytest.TempPathFactory) -> Iterator
                 kept = [column for column in frame.columns if table != "requests" or column in SCHEMA]
                 engine.take(table, frame.select(kept))
         for name, facts in (("spend", "attributed_spend_facts"), ("latency", "attributed_facts")):
-            engine.execute(f"rollup.{name}_fill", {"facts": facts}, from_us=0, to_us=END, bucket_us=rollup.HOUR_US)
+            filled = {"facts": facts, "into": f"{name}_hour", "name": "feature"}
+            engine.execute(f"rollup.{name}_fill", filled, from_us=0, to_us=END, bucket_us=rollup.HOUR_US)
         yield engine
     finally:
         client.close()
@@ -159,7 +160,9 @@ QUESTIONS: tuple[tuple[str, dict[str, str], dict[str, object]], ...] = (
     ("spend.billing", {"facts": "spend_hour"}, RANGE),
     ("spend.undated", {}, {}),
     ("sources.freshness", {}, {}),
-    ("latency.quantiles", {"column": "feature"}, RANGE),
+    ("latency.quantiles", {"bins": "latency_hour", "column": "feature"}, RANGE),
+    ("latency.overall", {"bins": "latency_hour"}, RANGE),
+    ("latency.calls", {"facts": "attributed_facts", "column": "feature"}, RANGE),
     ("requests.count", {"facts": "attributed_facts"}, RANGE),
     ("requests.page_keys", BY_TOKENS | {"facts": "request_facts"}, RANGE | {"limit": 20, "offset": 3}),
     ("requests.distribution", {"facts": "request_facts"}, RANGE),

@@ -1,8 +1,8 @@
--- By {column} (feature or model_id) and metric over [from_us, to_us): name, metric, n, and the bins in which the p50,
--- p95 and p99 stand.
+-- By {column} of {bins} (columns of latency_hour) and metric over [from_us, to_us): name, metric, n, and the bins in which
+-- the p50, p95 and p99 stand.
 WITH bins AS (
     SELECT {column} AS name, metric, bin, sum(n) AS n
-    FROM latency_hour
+    FROM {bins}
     WHERE at_us >= $from_us AND at_us < $to_us
     GROUP BY {column}, metric, bin
 ),

@@ -1,10 +1,10 @@
--- Fills latency_hour from {facts} for [from_us, to_us): successful, interactive requests by bucket, feature, model,
--- metric and bin floor(ln v / ln 1.05). Values under 1 microsecond have no bin.
-INSERT INTO latency_hour
+-- Fills {into} (columns of latency_hour) from {facts} for [from_us, to_us): successful, interactive requests by bucket,
+-- {name} (in the column feature), model, metric and bin floor(ln v / ln 1.05). Values under 1 microsecond have no bin.
+INSERT INTO {into}
 WITH timed AS (
     SELECT
         at_us - at_us % $bucket_us AS at_us,
-        feature,
+        {name} AS feature,
         model_id,
         first_token_us - last_us AS ttft,
         end_us - last_us AS duration,
