@@ -116,7 +116,7 @@ def _left_out(lines: pl.DataFrame) -> list[Aside]:
     is_doubled = pl.col("doubled_by").is_not_null()
     twice = lines.filter(is_doubled & (pl.col("doubled_by") != pl.col("source")))
     is_foreign = ~is_doubled & pl.col("has_cost") & pl.col("cost_pusd").is_null()
-    doubled = twice.group_by("source", "doubled_by").agg(cost).sort("source", "doubled_by")
+    doubled = twice.group_by("source", "doubled_by").agg(_known_cost()).sort("source", "doubled_by")
     foreign = lines.filter(is_foreign).group_by("currency").agg(pl.col("unconverted").sum()).sort("currency")
     others = (
         lines.filter(~is_doubled & ~is_foreign & (pl.col("kind") == "other"))
@@ -126,13 +126,36 @@ def _left_out(lines: pl.DataFrame) -> list[Aside]:
     )
     return [
         *(
-            Aside("the same bill twice", f"{source} (counted from {better})", int(pusd or 0))
+            Aside("the same bill twice", f"{source} (counted from {better})", None if pusd is None else int(pusd))
             for source, better, pusd in doubled.rows()
         ),
+        *_unlike(lines),
         *_gone(lines),
         *_cut_by_newer(lines),
         *(Aside("a currency without a rate", name or "?", None, f"{sum_:f}") for name, sum_ in foreign.rows()),
         *(Aside("other services on the bill", name, int(pusd or 0)) for name, pusd in others.rows()),
+    ]
+
+
+def _known_cost() -> pl.Expr:
+    """The sum of what is known of costs; unknown where nothing is, as of a report of usage."""
+    cost = pl.col("cost_pusd")
+    return pl.when(cost.is_not_null().any()).then(cost.cast(pl.Int128).sum()).alias("cost_pusd")
+
+
+def _unlike(lines: pl.DataFrame) -> list[Aside]:
+    """Bills of the same days that both count, because they name no payer and are nothing alike."""
+    of = ["source", "unlike"]
+    told = lines.filter(pl.col("doubled_by").is_null(), pl.col("unlike").is_not_null())
+    sums = told.group_by(of).agg(_known_cost()).sort(of)
+    return [
+        Aside(
+            "both bills of the same days count",
+            f"{source} beside {other}: no payer is named and they agree in nothing, as bills of two organisations do. "
+            "If they are one bill, name the same payer in both: organization_id, a column of a CSV, a field of a page",
+            None if pusd is None else int(pusd),
+        )
+        for source, other, pusd in sums.rows()
     ]
 
 

@@ -1,7 +1,8 @@
 """Bills that several sources or reports tell of: which of them counts, so that no day of an account counts twice.
 
 Two organisations may both use an account without a name (a default workspace): where one report names two payers,
-those are two bills. A report of another kind may name the same payer otherwise, so there only accounts are compared.
+those are two bills. Where a payer is not named on both sides, or a report of another kind may name it otherwise, the
+amounts tell (`bill_likeness.py`).
 """
 
 from __future__ import annotations
@@ -10,11 +11,18 @@ from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from app.analysis.bill_likeness import one_bill
+
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from app.analysis.bill_likeness import Written
     from app.analysis.bills import BillLine
 
 _Name = tuple[str, str]
 """(source, report)."""
+_Bill = tuple[str, str, _Name, str | None]
+"""(provider, matter, report, payer where it is named)."""
 
 
 @dataclass(slots=True)
@@ -23,12 +31,6 @@ class _Told:
 
     accounts: dict[str | None, set[str | None]] = field(default_factory=lambda: defaultdict(set))
     newest_ns: int = 0
-
-    def of(self, payer: str | None) -> set[str | None]:
-        """The accounts whose bill may be this payer's."""
-        if payer is None:
-            return set().union(*self.accounts.values())
-        return self.accounts.get(payer, set()) | self.accounts.get(None, set())
 
 
 _Day = dict[_Name, _Told]
@@ -39,39 +41,70 @@ def undoubled(lines: list[tuple[BillLine, str | None, int]]) -> list[tuple[BillL
 
     Takes each line with its region and the time of its file. What a provider's own report says comes before a FOCUS
     export of it, then the newest file. A report that names no account is of all of them, and a line about several days
-    is doubled where any of them is.
+    is doubled where any of them is. A line that is not, because the other's amounts are nothing alike, names it as
+    `unlike`.
     """
-    payers = _only_payers(lines)
-    days: dict[tuple[str, int, str], _Day] = defaultdict(lambda: defaultdict(_Told))
-    for line, _, written_ns in lines:
+    told = _Reports(lines)
+    return [(told.judged(line), region) for line, region, _ in lines]
+
+
+class _Reports:
+    """What every report says of every day, and which of them say one bill."""
+
+    def __init__(self, lines: list[tuple[BillLine, str | None, int]]) -> None:
+        self._payers = _only_payers(lines)
+        self._days: dict[tuple[str, int, str], _Day] = defaultdict(lambda: defaultdict(_Told))
+        self._bills: dict[_Bill, list[Written]] = defaultdict(list)
+        self._same: dict[tuple[_Bill, _Bill], bool] = {}
+        for line, _, written_ns in lines:
+            if line.doubled_by is not None:
+                continue
+            self._bills[self._bill(line)].append((line, written_ns))
+            for at_us in line.days:
+                told = self._days[line.provider, at_us, _matter(line)][line.source, line.report]
+                told.accounts[self._bill(line)[3]].add(line.account)
+                told.newest_ns = max(told.newest_ns, written_ns)
+
+    def judged(self, line: BillLine) -> BillLine:
+        """The line with what doubles it, or with what says its days too and is nothing alike."""
+        unlike = None
         for at_us in line.days if line.doubled_by is None else ():
-            told = days[line.provider, at_us, _matter(line)][line.source, line.report]
-            told.accounts[_payer(line, payers)].add(line.account)
-            told.newest_ns = max(told.newest_ns, written_ns)
-    return [(_judged(line, days, payers), region) for line, region, _ in lines]
+            for name, is_alike in self._before(line, at_us):
+                if is_alike:
+                    return replace(line, doubled_by=name)
+                unlike = unlike or name
+        return replace(line, unlike=unlike)
 
+    def _before(self, line: BillLine, at_us: int) -> Iterator[tuple[str, bool]]:
+        """The sources that say a line's day too and come before its own, and whether what they say is the same bill."""
+        of_day = self._days[line.provider, at_us, _matter(line)]
+        if len(of_day) == 1:
+            return
+        own, bill = (line.source, line.report), self._bill(line)
+        ours = of_day[own].accounts[bill[3]]
+        ranked = sorted(of_day, key=lambda name: (name[1] == "focus", -of_day[name].newest_ns, name))
+        for name in ranked[: ranked.index(own)]:
+            theirs: dict[bool, set[str | None]] = {True: set(), False: set()}
+            for payer, accounts in of_day[name].accounts.items():
+                if name[1] == line.report and None not in (payer, bill[3]) and payer != bill[3]:
+                    continue
+                theirs[self._are_one(bill, (*bill[:2], name, payer))] |= accounts
+            for is_alike, accounts in theirs.items():
+                if accounts and (line.account in accounts or accounts == {None} or ours == {None}):
+                    yield name[0], is_alike
 
-def _judged(line: BillLine, days: dict[tuple[str, int, str], _Day], payers: dict[_Name, str | None]) -> BillLine:
-    if line.doubled_by is not None:
-        return line
-    of_days = (days[line.provider, at_us, _matter(line)] for at_us in line.days)
-    payer = _payer(line, payers)
-    better = next((name for of_day in of_days if (name := _better(line, payer, of_day)) is not None), None)
-    return replace(line, doubled_by=better)
+    def _are_one(self, bill: _Bill, other: _Bill) -> bool:
+        """Whether two bills are one: of the same payer or, where it is not said of both alike, told by amounts."""
+        if bill[3] is not None and bill[3] == other[3]:
+            return True
+        pair = (bill, other)
+        if pair not in self._same:
+            self._same[pair] = self._same[other, bill] = one_bill(self._bills[bill], self._bills[other])
+        return self._same[pair]
 
-
-def _better(line: BillLine, payer: str | None, of_day: _Day) -> str | None:
-    """The source that says a line's day too and comes before its own."""
-    if len(of_day) == 1:
-        return None
-    own = (line.source, line.report)
-    ranked = sorted(of_day, key=lambda name: (name[1] == "focus", -of_day[name].newest_ns, name))
-    ours = of_day[own].accounts[payer]
-    for name in ranked[: ranked.index(own)]:
-        theirs = of_day[name].of(payer if name[1] == line.report else None)
-        if theirs and (line.account in theirs or theirs == {None} or ours == {None}):
-            return name[0]
-    return None
+    def _bill(self, line: BillLine) -> _Bill:
+        payer = line.payer if line.payer is not None else self._payers.get((line.source, line.report))
+        return line.provider, _matter(line), (line.source, line.report), payer
 
 
 def _only_payers(lines: list[tuple[BillLine, str | None, int]]) -> dict[_Name, str | None]:
@@ -81,10 +114,6 @@ def _only_payers(lines: list[tuple[BillLine, str | None, int]]) -> dict[_Name, s
         if line.payer is not None:
             named[line.source, line.report].add(line.payer)
     return {name: next(iter(found)) for name, found in named.items() if len(found) == 1}
-
-
-def _payer(line: BillLine, only: dict[_Name, str | None]) -> str | None:
-    return line.payer if line.payer is not None else only.get((line.source, line.report))
 
 
 def _matter(line: BillLine) -> str:

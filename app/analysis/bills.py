@@ -50,6 +50,7 @@ _LINE_SCHEMA: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
     "doubled_by": pl.String,
     "cost_elsewhere": pl.Boolean,
     "is_gone": pl.Boolean,
+    "unlike": pl.String,
 }
 
 
@@ -63,7 +64,8 @@ class BillLine:
     that source says it too, its own where a newer export of the same report does.
     `cost_elsewhere`: a cost line of the bill says what a line without a cost costs. `payer`: the organisation or
     billing account whose bill it is, where it is said; it is not stored. `is_gone`: an item that the newest whole
-    export of its days no longer has; it does not count.
+    export of its days no longer has; it does not count. `unlike`: the source that says its days too, with amounts that
+    are nothing alike and no word of the payer: both count.
     """
 
     at_us: int
@@ -90,6 +92,7 @@ class BillLine:
     cost_elsewhere: bool = False
     payer: str | None = None
     is_gone: bool = False
+    unlike: str | None = None
 
     @property
     def amount_pusd(self) -> int | None:
