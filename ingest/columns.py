@@ -58,6 +58,7 @@ _TEXTS = (
 )
 COLUMNS: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
     **dict.fromkeys(_INTEGERS.split(), pl.Int64),
+    "calls_summed": pl.Int32,
     **dict.fromkeys(_TEXTS.split(), pl.String),
     **dict.fromkeys(("is_batch", "stream", "not_billed"), pl.Boolean),
     **dict.fromkeys(("temperature", "top_p"), pl.Float64),

@@ -17,6 +17,7 @@ from app.warehouse.bills import take_bills
 from app.warehouse.merge import Arrivals, Pricer, merge
 from app.warehouse.spans import drop_repeating
 from ingest.billed_rows import export_of
+from ingest.columns import COLUMNS
 from ingest.records import UNKNOWN
 from ingest.replayed import corrected, whole_file
 from ingest.shard import PUSHED, ChunkResult, ShardMeta, discard, read_frame, read_meta, set_aside, sweep, waiting
@@ -153,7 +154,7 @@ def _together(shards: list[_Taken], name: str) -> pl.DataFrame | None:
 
 def _merge_group(session: Session, pricer: Pricer, shards: list[_Taken]) -> Summary:
     _note_sources(session, shards)
-    requests = _placed(shards, "requests")
+    requests = _whole(_placed(shards, "requests"))
     links = _together(shards, "links")
     changed: dict[tuple[int, int], tuple[int, int]] = {}
     if requests is None:
@@ -204,6 +205,14 @@ def _placed(shards: list[_Taken], name: str) -> pl.DataFrame | None:
             named = frame.join(places, on="chunk_no", how="left", maintain_order="left")
         frames.append(named.with_columns(shard_no=pl.lit(shard.number, dtype=pl.Int64)))
     return pl.concat(frames, how="diagonal") if frames else None  # a shard of an older version may lack a column
+
+
+def _whole(requests: pl.DataFrame | None) -> pl.DataFrame | None:
+    """The requests with the columns that shards of an older version did not have: nothing is known of them."""
+    if requests is None:
+        return None
+    missing = {name: dtype for name, dtype in COLUMNS.items() if name not in requests.columns and name != "tie"}
+    return requests.with_columns(pl.lit(None, dtype=dtype).alias(name) for name, dtype in missing.items())
 
 
 def _billed(shards: list[_Taken]) -> pl.DataFrame | None:

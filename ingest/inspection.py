@@ -141,6 +141,7 @@ def request_line(row: dict[str, Any]) -> dict[str, Any]:
         "tags": tags,
         "tokens": {name.removeprefix("tok_"): row[name] for name in TOKEN_CLASSES},
         "tokens_total_reported": row["tok_total_reported"],
+        "calls_summed": row["calls_summed"],
         "units": json.loads(row["units"]) if row["units"] else {},
         "cost_parts": {f"{name.removesuffix('_pusd')}_usd": usd_text(row[name]) for name in COST_PARTS},
         "cost_usd": usd_text(row["cost_pusd"]),

@@ -25,8 +25,11 @@ if TYPE_CHECKING:
 # made of beside them.
 _FILLED: Final = tuple((AT[FROM.get(name, name)], name, name in CHARGE) for name in FILLED)
 _OWN: Final = tuple(
-    AT[name] for name in (*TOKEN_CLASSES, "tok_total_reported", "warnings_text", "error", "status", "not_billed")
-)
+    AT[name]
+    for name in (
+        *TOKEN_CLASSES, "tok_total_reported", "calls_summed", "warnings_text", "error", "status", "not_billed"
+    )
+)  # fmt: skip
 _PLACED: Final = tuple(AT[name] for name in ("record_id", "origin_line", "chunk_no", "tie"))
 _PROMPT: Final = tuple(AT[name] for name in ("exact_key", "prefix_scope", "prompt_bytes"))
 _PART_FIELDS: Final = UsagePart.__struct_fields__

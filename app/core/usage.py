@@ -135,6 +135,8 @@ class UsageEvent(msgspec.Struct, kw_only=True):
     # money the source itself reported, and whether the source knows that nothing was billed
     cost_reported_usd: str | None = None
     not_billed: bool = False
+    # where the record sums several calls: how many, 0 where it does not say; None is one call
+    calls_summed: int | None = None
     # one response billed as several
     parts: list[UsagePart] | None = None
     # content; only fingerprints of it are stored unless text is kept

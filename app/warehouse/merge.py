@@ -93,6 +93,7 @@ PRICE_WARNINGS: Final = (
     "no_price",
     "reported_cost_disagrees",
     "free_model_charged",
+    "sum_of_calls",
 )
 
 

@@ -63,6 +63,7 @@ _SCHEMA: Final[dict[str, Any]] = {
     "start_us": pl.Int64,
     **dict.fromkeys(TOKEN_CLASSES, pl.Int64),
     "units": pl.String,
+    "calls_summed": pl.Int32,
     "cost_state": pl.String,
 }
 
@@ -122,6 +123,7 @@ def quote(book: Book, lines: Sequence[Mapping[str, Any]]) -> list[Quote]:
     `usage` counts disjoint tokens (`in_text`, `cache_read`, `cache_w5m`, `cache_w1h`, ..., or the names of the token
     classes), but `out` includes `reasoning`. `context` holds batch, service_tier, region, inference_geo, speed,
     deployment, base_model and units such as web_searches; the first of these also count where they stand beside it.
+    `calls` beside the usage says that it sums so many calls, 0 that nobody says how many: see query `pricing.priced`.
     Any rates in a line are ignored. A class or unit that no price is known for leaves its line without a price unless
     its count is 0.
 
@@ -189,6 +191,7 @@ def _row(number: int, name: str, line: Mapping[str, Any]) -> tuple[Any, ...]:
         _time_us(name, line.get("timestamp")),
         *(tokens[column] for column in TOKEN_CLASSES),
         _units_text(units),
+        _calls(name, line.get("calls")),
         None,
     )
 
@@ -217,6 +220,17 @@ def _units_text(units: Mapping[str, float]) -> str | None:
 def _count(name: str, key: str, value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise InputError(f"Line {name}: usage {key!r} is {value!r}, but a count of tokens is a whole number from 0 up.")
+    return value
+
+
+def _calls(name: str, value: object) -> int | None:
+    """How many calls a line sums; None where it is one."""
+    if value is None or value == 1:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < _MOST_UNITS:
+        raise InputError(
+            f"Line {name}: calls is {value!r}, but it is how many calls the line sums: a whole number, 0 if unknown."
+        )
     return value
 
 

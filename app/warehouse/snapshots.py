@@ -25,7 +25,7 @@ FILLED: Final = (
 # What a provider's own response says that it charged goes before whatever a logger claims, with the mark that says so.
 CHARGE: Final = ("price_context", "cost_reported_pusd")
 CHARGED: Final = '"charge": "reported"'
-SAID: Final = (*TOKEN_CLASSES, "tok_total_reported", "warnings", "error", "status", "not_billed")
+SAID: Final = (*TOKEN_CLASSES, "tok_total_reported", "calls_summed", "warnings", "error", "status", "not_billed")
 PROMPT: Final = ("exact_key", "prefix_scope", "prompt_bytes")
 _OWN: Final = (*SAID, "source", "source_record", "origin_file", "origin_line", "usage_shard")
 LENT: Final = {name: f"lent_{name}" for name in (*FILLED, "prompt_bytes")}

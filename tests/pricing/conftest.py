@@ -22,6 +22,7 @@ SCHEMA: dict[str, Any] = {
     "start_us": pl.Int64,
     **dict.fromkeys(TOKEN_CLASSES, pl.Int64),
     **dict.fromkeys(("units", "cost_state"), pl.String),
+    "calls_summed": pl.Int32,
 }
 Rows = Sequence[Mapping[str, Any]]
 PriceRows = Callable[..., list[dict[str, Any]]]

@@ -10,7 +10,7 @@ SELECT
     itl_p50_us, itl_p99_us, status, http_status, finish_reason, attempt, retry_of, error, feature, team, environment,
     assigned_by, template, tok_input, tok_cache_read, tok_cache_write_5m, tok_cache_write_30m, tok_cache_write_1h,
     tok_cache_write_12h, tok_input_audio, tok_cache_read_audio, tok_input_image, tok_output, tok_reasoning,
-    tok_output_audio, tok_output_image, tok_total_reported, units,
+    tok_output_audio, tok_output_image, tok_total_reported, calls_summed, units,
     cast(input_pusd AS DECIMAL(19, 0)) * cast('0.000000000001' AS DECIMAL(13, 12)) AS input_usd,
     cast(cache_read_pusd AS DECIMAL(19, 0)) * cast('0.000000000001' AS DECIMAL(13, 12)) AS cache_read_usd,
     cast(cache_write_pusd AS DECIMAL(19, 0)) * cast('0.000000000001' AS DECIMAL(13, 12)) AS cache_write_usd,

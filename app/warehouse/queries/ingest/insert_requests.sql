@@ -6,7 +6,7 @@ INSERT INTO requests (
     price_context, start_us, first_token_us, end_us, itl_p50_us, itl_p99_us, status, http_status, finish_reason, attempt,
     retry_of, error, tok_input, tok_cache_read, tok_cache_write_5m, tok_cache_write_30m, tok_cache_write_1h,
     tok_cache_write_12h, tok_input_audio, tok_cache_read_audio, tok_input_image, tok_output, tok_reasoning,
-    tok_output_audio, tok_output_image, tok_total_reported, units, input_pusd, cache_read_pusd, cache_write_pusd,
+    tok_output_audio, tok_output_image, tok_total_reported, calls_summed, units, input_pusd, cache_read_pusd, cache_write_pusd,
     output_pusd, reasoning_pusd, other_pusd, cost_list_pusd, cost_pusd, cost_reported_pusd, price_row, price_book,
     cost_state, exact_key, prefix_scope, prompt_bytes, out_hash, warnings, fullness
 )
@@ -19,6 +19,7 @@ SELECT
     i.finish_reason, i.attempt, i.retry_of, i.error, i.tok_input, i.tok_cache_read, i.tok_cache_write_5m,
     i.tok_cache_write_30m, i.tok_cache_write_1h, i.tok_cache_write_12h, i.tok_input_audio, i.tok_cache_read_audio,
     i.tok_input_image, i.tok_output, i.tok_reasoning, i.tok_output_audio, i.tok_output_image, i.tok_total_reported,
+    i.calls_summed,
     i.units, p.input_pusd, p.cache_read_pusd, p.cache_write_pusd, p.output_pusd, p.reasoning_pusd, p.other_pusd,
     p.cost_list_pusd, p.cost_pusd, i.cost_reported_pusd, p.price_row, p.price_book, p.cost_state, i.exact_key,
     i.prefix_scope, i.prompt_bytes, i.out_hash, p.warnings, i.fullness

@@ -7,7 +7,7 @@ SELECT
     end_us, status, http_status, finish_reason, attempt, retry_of, error, tok_input, tok_cache_read,
     tok_cache_write_5m, tok_cache_write_30m, tok_cache_write_1h, tok_cache_write_12h, tok_input_audio,
     tok_cache_read_audio, tok_input_image, tok_output, tok_reasoning, tok_output_audio, tok_output_image,
-    tok_total_reported, units, input_pusd, cache_read_pusd, cache_write_pusd, output_pusd, reasoning_pusd, other_pusd,
+    tok_total_reported, calls_summed, units, input_pusd, cache_read_pusd, cache_write_pusd, output_pusd, reasoning_pusd, other_pusd,
     cost_list_pusd, cost_pusd, cost_reported_pusd, price_row, price_book, cost_state, exact_key, prefix_scope,
     prompt_bytes, warnings
 FROM requests

@@ -6,7 +6,7 @@ SELECT
     price_context, start_us, first_token_us, end_us, itl_p50_us, itl_p99_us, status, http_status, finish_reason, attempt,
     retry_of, error, tok_input, tok_cache_read, tok_cache_write_5m, tok_cache_write_30m, tok_cache_write_1h,
     tok_cache_write_12h, tok_input_audio, tok_cache_read_audio, tok_input_image, tok_output, tok_reasoning,
-    tok_output_audio, tok_output_image, tok_total_reported, units, cost_reported_pusd, exact_key, prefix_scope,
+    tok_output_audio, tok_output_image, tok_total_reported, calls_summed, units, cost_reported_pusd, exact_key, prefix_scope,
     prompt_bytes, out_hash, warnings, fullness, cost_state = 'not_billed' AS not_billed
 FROM requests
 WHERE request_key IN (SELECT request_key FROM incoming_keys)

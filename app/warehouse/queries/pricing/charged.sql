@@ -33,7 +33,7 @@ judged AS (
                 AND abs(cost_reported_pusd - cost_pusd) > greatest(cost_pusd / 100, 1000000)
                 AND abs(cost_reported_pusd - coalesce(cost_list_pusd, cost_pusd))
                 > greatest(coalesce(cost_list_pusd, cost_pusd) / 100, 1000000)
-                THEN 'reported_cost_disagrees'
+                THEN coalesce(price_warning || ' ', '') || 'reported_cost_disagrees'
             ELSE price_warning
         END AS warning
     FROM charged

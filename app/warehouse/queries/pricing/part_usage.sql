@@ -28,6 +28,7 @@ SELECT
     cast(NULL AS BIGINT) AS tok_output_audio,
     cast(NULL AS BIGINT) AS tok_output_image,
     cast(NULL AS VARCHAR) AS units,
+    cast(NULL AS INTEGER) AS calls_summed,
     CASE WHEN r.cost_state = 'not_billed' THEN 'not_billed' END AS cost_state
 FROM {parts} AS p
 JOIN {requests} AS r ON r.request_key = p.request_key

@@ -1,8 +1,12 @@
 -- What did each request cost, by part, and which price row says so?
 -- Needs {requests}: request_key (unique), provider, model, service_tier, is_batch, region, price_context, account,
--- start_us, all token classes, units, cost_state ('not_billed' and 'unknown' are kept). Values: book, by_account, own_terms (false
+-- start_us, all token classes, units, calls_summed, cost_state ('not_billed' and 'unknown' are kept). Values: book, by_account, own_terms (false
 -- prices at list). Columns: request_key, provider_id, model_id, six parts, cost_list_pusd, cost_pusd, price_row,
--- price_book, cost_state, price_warning (no_time, no_prompt_tokens, impossible_tokens, unknown_model, no_price).
+-- price_book, cost_state, price_warning (no_time, no_prompt_tokens, impossible_tokens, unknown_model, no_price,
+-- sum_of_calls).
+-- A price that depends on the prompt's length depends on each call's. Where a row sums calls (calls_summed), their
+-- average decides, or the shortest where nobody says how many they were; unless the sum itself is within the first
+-- boundary, that is an assumption, and sum_of_calls says so. A fee for each call is charged as often as there were calls.
 -- Each part is round_half_even(tokens x rate) once; the parts add up to cost_pusd. An undated request is priced only
 -- where the model has had one rate ever. `whole` rows compute in BIGINT, the few with fractions in DECIMAL.
 WITH book_rates AS (
@@ -97,7 +101,7 @@ usage AS (
     SELECT
         impossible,
         request_key, provider, model, service_tier, is_batch, region, price_context, account, start_us, units,
-        cost_state,
+        calls_summed, cost_state,
         tok_input, tok_cache_read, tok_cache_write_5m, tok_cache_write_30m, tok_cache_write_1h, tok_cache_write_12h,
         tok_input_audio, tok_cache_read_audio, tok_input_image, tok_output, tok_reasoning, tok_output_audio,
         tok_output_image,
@@ -153,7 +157,16 @@ named AS (
         a.model_id,
         CASE WHEN NOT u.impossible THEN a.rate_key END AS rate_key,
         coalesce(u.start_us, a.any_us) AS at_us,
-        coalesce(u.prompt_tokens, a.any_prompt) AS at_prompt,
+        CASE
+            WHEN u.prompt_tokens IS NULL THEN a.any_prompt
+            WHEN u.calls_summed IS NULL THEN u.prompt_tokens
+            WHEN u.calls_summed > 0 THEN cast(ceil(cast(u.prompt_tokens AS DOUBLE) / u.calls_summed) AS BIGINT)
+            ELSE 0
+        END AS at_prompt,
+        CASE
+            WHEN u.calls_summed IS NULL THEN 1
+            WHEN u.calls_summed > 0 THEN cast(u.calls_summed AS DECIMAL(10, 0))
+        END AS n_calls,
         mod(coalesce(u.start_us, a.any_us), 86400000000) AS at_day_us,
         mod(coalesce(u.start_us, a.any_us) + 259200000000, 604800000000) AS at_week_us
     FROM usage AS u
@@ -171,6 +184,7 @@ rated AS (
     SELECT
         n.*,
         r.price_row,
+        coalesce(r.tier_gt > -1 OR n.prompt_tokens > r.tier_le, FALSE) AND n.calls_summed IS NOT NULL AS assumed,
         r.whole,
         r.complete,
         r.r_input, r.r_cache_read, r.r_cache_write_5m, r.r_cache_write_30m, r.r_cache_write_1h, r.r_cache_write_12h,
@@ -195,13 +209,13 @@ rated AS (
                 n.n_web_search * r.r_web_search, n.n_storage_search * r.r_storage_search,
                 n.n_code_execution * r.r_code_execution, n.n_rerank * r.r_rerank, n.n_second * r.r_second,
                 n.n_page * r.r_page, n.n_character * r.r_character, n.n_image * r.r_image,
-                n.n_cache_storage * r.r_cache_storage, r.r_request
+                n.n_cache_storage * r.r_cache_storage, n.n_calls * r.r_request
             ) IS NOT NULL
                 THEN coalesce(n.n_web_search * r.r_web_search, 0) + coalesce(n.n_storage_search * r.r_storage_search, 0)
                     + coalesce(n.n_code_execution * r.r_code_execution, 0) + coalesce(n.n_rerank * r.r_rerank, 0)
                     + coalesce(n.n_second * r.r_second, 0) + coalesce(n.n_page * r.r_page, 0)
                     + coalesce(n.n_character * r.r_character, 0) + coalesce(n.n_image * r.r_image, 0)
-                    + coalesce(n.n_cache_storage * r.r_cache_storage, 0) + coalesce(r.r_request, 0)
+                    + coalesce(n.n_cache_storage * r.r_cache_storage, 0) + coalesce(n.n_calls * r.r_request, 0)
         END AS x_other,
         CASE
             WHEN r.complete THEN FALSE
@@ -218,6 +232,7 @@ rated AS (
                 OR (n.tok_output_image > 0 AND r.r_output_image IS NULL)
         END AS lacks_class,
         CASE
+            WHEN n.n_calls IS NULL AND r.r_request > 0 THEN TRUE
             WHEN n.units IS NULL THEN FALSE
             ELSE (n.n_web_search > 0 AND r.r_web_search IS NULL)
                 OR (n.n_storage_search > 0 AND r.r_storage_search IS NULL)
@@ -251,7 +266,7 @@ rated AS (
 summed AS (
     SELECT
         request_key, provider, provider_id, model, model_id, rate_key, start_us, at_us, prompt_tokens, at_prompt,
-        cost_state, has_usage, impossible, price_row, whole, coalesce(lacks_class, FALSE) OR coalesce(lacks_fee, FALSE) AS lacking,
+        cost_state, has_usage, impossible, price_row, whole, assumed, coalesce(lacks_class, FALSE) OR coalesce(lacks_fee, FALSE) AS lacking,
         CASE WHEN coalesce(c_input, c_input_audio, c_input_image) IS NOT NULL
             THEN coalesce(c_input, 0) + coalesce(c_input_audio, 0) + coalesce(c_input_image, 0) END AS w_in,
         CASE WHEN coalesce(c_cache_read, c_cache_read_audio) IS NOT NULL
@@ -351,6 +366,7 @@ SELECT
     $book AS price_book,
     state AS cost_state,
     CASE
+        WHEN state IN ('priced', 'partly') AND assumed THEN 'sum_of_calls'
         WHEN state <> 'unpriced' THEN NULL
         WHEN impossible THEN 'impossible_tokens'
         WHEN rate_key IS NULL THEN 'unknown_model'
