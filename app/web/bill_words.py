@@ -55,7 +55,8 @@ ADVICE: Final[Mapping[Kind, str]] = {
     "credit or fee": "Nothing to do: a credit, refund, fee or tax belongs to no request.",
     "not on the bill": "Wait until the bill is settled and read it again; else ask who is billed for these calls.",
     "rounding": "Nothing to do: a bill rounds its lines.",
-    "unknown": "Read the provider's usage report too: it has the quantities that tell volume and price apart.",
+    "unknown": "Read the provider's usage report too: it has the quantities that tell volume and price apart; and log "
+    "the usage of every call (of OpenAI's streams: stream_options.include_usage).",
 }
 
 
@@ -137,6 +138,15 @@ def why(group: ResidualGroup, result: Reconciliation) -> str:
         return f"{tokens or 'A charge'} logged that the bill does not have."
     if group.kind == "credit or fee":
         return f"{CLASS_LABELS.get(item.key.usage_class, item.key.usage_class)} on the bill, of no request."
+    if group.kind == "unknown" and (calls := _silent_calls(group, result)):
+        silent = f"{show.plural(calls, 'call')} {'was' if calls == 1 else 'were'} logged without these tokens"
+        return f"{silent}: {tokens or 'the amount'} may be theirs, or of calls that nobody logged."
     if group.kind == "unknown":
         return "The bill says no quantity here, so missing calls and another price cannot be told apart."
     return "What the rounding of the bill's lines leaves."
+
+
+def _silent_calls(group: ResidualGroup, result: Reconciliation) -> int:
+    """How many calls were logged in the cells of a group that do not say these tokens."""
+    cells = (result.differing.get(one.key) for one in group.items)
+    return max((cell.unknown_calls for cell in cells if cell is not None), default=0)

@@ -118,7 +118,8 @@ class Page:
         name: slug; the template is `pages/<name>.html`.
         path: its address; `twin` is the address without suffix of its tables and charts.
         nav: label in the navigation, empty where it is reached from another page.
-        keys: query keys of its own, beside those of a View.
+        keys: query keys of its own, beside those of a View; a form may send those of `many` several times: their values
+            are joined by commas.
         uses_view: whether period and filters change what it shows.
         kept: whether its content may be shown again until the warehouse or a decision on a finding changes: only for
             pages that read nothing else, but for what `rests_on` tells.
@@ -131,6 +132,7 @@ class Page:
     nav: str
     build: Callable[[Context], Content]
     keys: frozenset[str] = field(default_factory=frozenset)
+    many: frozenset[str] = field(default_factory=frozenset)
     uses_view: bool = True
     kept: bool = False
     rests_on: Callable[[Context], Hashable] = lambda _context: None

@@ -200,7 +200,10 @@ def _context(deps: Deps, page: Page, request: FastRequest, session: Session) -> 
     if (first := request.query_params.get("from")) and (last := request.query_params.get("to")):
         named, more = views.parse([("period", f"{first}..{last}")], zone=deps.zone, now_us=now_us)
         view, notices = views.replace_period(view, named.period), (*notices, *more)
-    keys = {key: value for key, value in asked if key in page.keys and value}
+    keys: dict[str, str] = {}
+    for key, value in asked:
+        if key in page.keys and value:
+            keys[key] = f"{keys[key]},{value}" if key in keys and key in page.many else value
     context = Context(
         deps=deps,
         session=session,

@@ -41,8 +41,21 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
+class Tick:
+    """A box to tick in a form around the table: the field's name and value, and of which row it speaks."""
+
+    name: str
+    value: str
+    label: str
+    on: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Cell:
-    """`value` is exact and goes to the twins, `text` is shown; `href` makes it a link, `swatch` is a colour class."""
+    """`value` is exact and goes to the twins, `text` is shown; `href` makes it a link, `swatch` is a colour class.
+
+    A `tick` stands before the text.
+    """
 
     value: Value
     text: str
@@ -50,6 +63,7 @@ class Cell:
     note: str = ""
     tone: Literal["", "worse", "better", "muted"] = ""
     swatch: str = ""
+    tick: Tick | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from app.web.pages import (
     costs,
     finding,
     jobs,
+    latency,
     prices,
     reconciliation,
     reports,
@@ -20,6 +21,7 @@ from app.web.pages import (
     savings,
     sources,
     spend,
+    what_if,
 )
 
 if TYPE_CHECKING:
@@ -28,9 +30,11 @@ if TYPE_CHECKING:
 PAGES: Final[tuple[Page, ...]] = (
     spend.PAGE,
     savings.PAGE,
+    what_if.PAGE,
     finding.PAGE,
     requests.PAGE,
     request.PAGE,
+    latency.PAGE,
     batch.PAGE,
     batch_file.PAGE,
     batch_job.PAGE,

@@ -41,6 +41,7 @@ class Model:
     about: str
     notes: tuple[str, ...]
     unit: str
+    what_if: str
     can_run: bool
 
 
@@ -64,6 +65,7 @@ def build(context: Context) -> Content:
             about=_about(context, plan),
             notes=(*plan.notes, scale.factor, f"Priced with price book {plan.price_book}."),
             unit=scale.unit,
+            what_if=context.url(f"{PATH}/what-if") if any(item.in_joint for item in plan.findings) else "",
             can_run=not context.deps.commands.status().busy,
         ),
         tables=(
