@@ -225,13 +225,13 @@ def _count(name: str, key: str, value: object) -> int:
 
 def _calls(name: str, value: object) -> int | None:
     """How many calls a line sums; None where it is one."""
-    if value is None or value == 1:
+    if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < _MOST_UNITS:
         raise InputError(
             f"Line {name}: calls is {value!r}, but it is how many calls the line sums: a whole number, 0 if unknown."
         )
-    return value
+    return None if value == 1 else value
 
 
 def _time_us(name: str, text: object) -> int | None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from app.core.usage import UsageEvent, UsagePart
 from ingest.formats import openai_chat, openai_responses, providers
 from ingest.formats.envelope import summary_of
-from ingest.formats.fields import compact, table, text
+from ingest.formats.fields import calls_counted, compact, table, text
 from ingest.formats.gateway_names import provider_of
 from ingest.formats.layout import Layout
 from ingest.formats.openai_usage import read_usage
@@ -60,9 +60,12 @@ def read(exchange: Exchange, warnings: list[str]) -> UsageEvent:
     if type(steps) is list and len(steps) > 1 and all(table(table(step).get("usage")) for step in steps):
         _read_steps(steps, event, warnings)
     else:
-        usage = table(result.get("totalUsage")) or table(result.get("usage"))
+        last, usage = table(result.get("usage")), table(result.get("totalUsage")) or table(result.get("usage"))
         if usage:
             _read_usage(usage, metadata, event, warnings)
+        if last and usage != last:  # all steps beside the last one
+            event.calls_summed = calls_counted(len(steps)) or 0 if type(steps) is list else 0
+            event.provider_response_id = None
     return event
 
 
@@ -77,6 +80,7 @@ def _read_steps(steps: list[dict[str, Any]], event: UsageEvent, warnings: list[s
         known = [tokens for part in parts if (tokens := getattr(part, name)) is not None]
         setattr(event, name, sum(known) if known else None)
     event.parts = parts
+    event.calls_summed = len(parts)
     event.provider_response_id = None  # that of the last call alone
 
 

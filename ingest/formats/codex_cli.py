@@ -183,6 +183,7 @@ class Rollout:
         if self._is_second("count", used, us):
             return Rejected("a token_count event of a call that its record tells", benign=True)
         event = self._event(used, record, us, warnings)
+        event.calls_summed = 0 if total is not None and self.counter.sums else None
         if total is not None and self.session is not None:
             event.source_record = f"{self.session}:{self.counter.place()}"
         return event

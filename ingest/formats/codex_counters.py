@@ -63,20 +63,26 @@ _NOTHING: Final = Usage(None, None, None, None, None, None)
 
 
 class Counter:
-    """The sum that a session has reached, and how often it started anew."""
+    """The sum that a session has reached, and how often it started anew.
+
+    `sums` says of the latest reading that what it grew by may be several calls: nothing stood before it, or the latest
+    call alone was less.
+    """
 
     def __init__(self) -> None:
         self.total: Usage | None = None
+        self.sums = False
         self.resets = 0
         self._seen: set[Usage] = set()  # sums that were reached: a copy of the session in the same file repeats them
 
     def advance(self, total: Usage, last: Usage | None, warnings: list[str]) -> Usage:
         """What was used since the last reading; without any tokens where the same sum is written again."""
-        before, self.total = self.total, total
+        before, self.total, self.sums = self.total, total, False
         if total in self._seen:
             return _NOTHING
         self._seen.add(total)
         if before is None:
+            self.sums = last is None
             return total if last is None else last
         if last is not None and total[:5] == last[:5]:
             self.resets += 1  # the sum is this call alone, however little stood there before
@@ -84,9 +90,11 @@ class Counter:
         grown = Usage(*(_difference(now, was) for now, was in zip(total, before, strict=True)))
         if any(step is not None and step < 0 for step in grown[:5]):
             self.resets += 1
+            self.sums = last is None
             return total if last is None else last
         if grown.is_call and last is not None and any(grown[at] != last[at] for at in _CALL):
             warnings.append("counter_disagrees")
+            self.sums = any((grown[at] or 0) > (last[at] or 0) for at in _CALL)
         return grown
 
     def place(self) -> str:

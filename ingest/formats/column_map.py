@@ -37,6 +37,7 @@ FIELDS: Final[dict[str, str]] = {
     "reasoning_tokens": "answer tokens spent on reasoning",
     "total_tokens": "the provider's own total",
     "cost_usd": "what the source says the call cost, in US dollars",
+    "calls": "how many calls the row sums, in a grouped export",
     "request_id": "the source's id of the call",
     "response_id": "the provider's id of the response",
     "session_id": "the conversation or session",
@@ -84,6 +85,8 @@ _ALIASES: Final[dict[str, str]] = {
     "reasoning_tokens": "tokens_reasoning thinking_tokens reasoning native_tokens_reasoning",
     "total_tokens": "totaltokens tokens_total total_token_count tokens total",
     "cost_usd": "cost total_cost cost_total spend price amount_usd",
+    "calls": "requests num_requests n_requests request_count requests_count api_requests num_model_requests "
+    "calls_count call_count num_calls n_calls api_calls total_requests total_calls number_of_requests number_of_calls",
     "request_id": "id requestid call_id log_id uuid generation_id",
     "response_id": "responseid completion_id",  # a message of a chat may take several calls
     "session_id": "sessionid conversation_id conversationid thread_id session",
@@ -171,8 +174,8 @@ def propose(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> Column
 
 
 @lru_cache(maxsize=256)
-def time_columns(field_name: str, columns: tuple[str, ...]) -> tuple[str, ...]:
-    """Which of some columns may be a field of TIMES by their names, the likeliest first."""
+def columns_named(field_name: str, columns: tuple[str, ...]) -> tuple[str, ...]:
+    """Which of some columns may be a field by their names, the likeliest first."""
     known: dict[str, str] = {}
     for column in columns:
         known.setdefault(_normal(column), column)

@@ -69,6 +69,12 @@ def integer(value: Any) -> int | None:
     return int(parsed) if parsed is not None and parsed.is_integer() and abs(parsed) < _MAX_COUNT else None
 
 
+def calls_counted(value: Any) -> int | None:
+    """How many calls a record says that it sums; None where it says one, or nothing that counts calls."""
+    calls = _whole(value)
+    return calls if calls is not None and calls > 1 else None
+
+
 def text(value: Any) -> str | None:
     """Non-empty text; a number becomes its digits; anything else is None."""
     if type(value) is str:

@@ -133,6 +133,9 @@ def _read_usage(usage: dict[str, Any], event: UsageEvent, warnings: list[str]) -
         answer_by=split("output_tokens_by_modality"),
     )
     fill(counters, event, warnings, zeros_left_out=True)
+    first = counter("initial_input_tokens")
+    if first is not None and counters.prompt is not None and first < counters.prompt:
+        event.calls_summed = 0  # the provider went on by itself after a tool: the prompts of all rounds together
     units: dict[str, float] = {}
     tools = usage.get("grounding_tool_count")
     for tool in tools if type(tools) is list else ():

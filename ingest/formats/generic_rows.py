@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from app.core.usage import Part, Rejected, UsageEvent
 from ingest.formats import providers
-from ingest.formats.column_map import FIELDS, TIMES, ColumnMap, time_columns, value_at
+from ingest.formats.column_map import FIELDS, TIMES, ColumnMap, columns_named, value_at
 from ingest.formats.dressing import STATUSES, set_http_error
-from ingest.formats.fields import compact, count, decoded_text, integer, number, text, usd_text
+from ingest.formats.fields import calls_counted, compact, count, decoded_text, integer, number, text, usd_text
 from ingest.formats.format import Format
 from ingest.formats.prompts import message_parts
 from ingest.formats.times import instant, span_us
@@ -49,7 +49,7 @@ def parse(record: Any, _origin: Origin) -> Iterator[UsageEvent | Rejected]:
     elif not record.keys() & _COUNTERS:
         yield Rejected("a row without a token column; give a column map")
     else:
-        yield _event({**record, **_times(record)})
+        yield _event({**record, **_times(record), "calls": _calls(record)})
 
 
 def with_map(columns: ColumnMap) -> Format:
@@ -77,11 +77,17 @@ def _times(row: dict[str, Any]) -> dict[str, Any]:
     for field in TIMES:
         if row.get(field) in (None, ""):
             told = [
-                moment for column in time_columns(field, tuple(row)) if (moment := _moment(row, column)) is not None
+                moment for column in columns_named(field, tuple(row)) if (moment := _moment(row, column)) is not None
             ]
             if told:
                 found[field] = told[0]
     return found
+
+
+def _calls(row: dict[str, Any]) -> int | None:
+    """How many calls a row says that it sums, under any usual name; None for one."""
+    told = (calls_counted(row[column]) for column in columns_named("calls", tuple(row)))
+    return next((calls for calls in told if calls is not None), None)
 
 
 def _moment(row: dict[str, Any], column: str) -> Any:
@@ -113,6 +119,7 @@ def _event(row: dict[str, Any]) -> UsageEvent:
         max_tokens=integer(get("max_tokens")),
         temperature=number(get("temperature")),
         error=text(get("error")),
+        calls_summed=calls_counted(get("calls")),
     )
     stated = text(get("provider"))
     event.provider = stated.lower() if stated is not None else providers.from_model(event.model)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from app.core.usage import tokens_in
 from ingest.formats import anthropic_messages, openai_chat, openai_responses
 from ingest.formats.anthropic_usage import read_context
 from ingest.formats.dressing import UNBILLED_STATUSES
-from ingest.formats.fields import count, decoded_text, integer, table, text
+from ingest.formats.fields import calls_counted, count, decoded_text, integer, table, text
 from ingest.formats.grounding import searches_sold
 
 if TYPE_CHECKING:
@@ -22,6 +23,9 @@ _OPERATIONS: Final = {
     "rerank": "rerank",
     "moderation": "moderation",
 }
+
+
+_SUMS: Final = ("retrieve_batch", "create_batch", "cancel_batch", "realtime")
 
 
 def model_name(model: str | None, provider: str | None) -> str | None:
@@ -41,6 +45,20 @@ def operation(call_type: str | None) -> str:
 def is_batch(call_type: str | None) -> bool:
     """Whether a row is the bill of a batch, which LiteLLM books when its results are fetched (`aretrieve_batch`)."""
     return "batch" in (call_type or "")
+
+
+def calls_summed(call_type: str | None, response: dict[str, Any], event: UsageEvent) -> int | None:
+    """How many calls a row with usage sums, 0 where it does not say: the bill of a batch, a realtime session.
+
+    Args:
+        call_type: of the row.
+        response: the answer, where it is kept: the batch counts its lines (`request_counts`).
+        event: of the row, with its tokens.
+    """
+    if tokens_in(event) is None or (call_type or "").strip("_").removeprefix("a") not in _SUMS:
+        return None
+    done = integer(table(response.get("request_counts")).get("completed"))
+    return None if done == 1 else calls_counted(done) or 0
 
 
 def read_failure(failure: dict[str, Any], event: UsageEvent) -> None:

@@ -16,6 +16,7 @@ from ingest.formats.fields import integer, table, text, usd_text
 from ingest.formats.format import Format
 from ingest.formats.litellm_calls import (
     body,
+    calls_summed,
     is_batch,
     listed,
     model_name,
@@ -77,6 +78,7 @@ def _event(row: dict[str, Any]) -> UsageEvent:
     event.operation = operation(text(get("call_type")))
     event.is_batch = is_batch(text(get("call_type")))
     _read_usage(row, metadata, event, warnings)
+    event.calls_summed = calls_summed(text(get("call_type")), body(get("response")), event)
     _read_times(row, event, warnings)
     _read_outcome(row, metadata, event)
     _read_who(row, metadata, event)

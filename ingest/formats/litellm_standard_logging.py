@@ -16,6 +16,7 @@ from ingest.formats.fields import table, text, usd_text
 from ingest.formats.format import Format
 from ingest.formats.litellm_calls import (
     body,
+    calls_summed,
     is_batch,
     listed,
     model_name,
@@ -102,6 +103,7 @@ def _event(payload: dict[str, Any]) -> UsageEvent:
     event.operation = operation(text(get("call_type")))
     event.is_batch = is_batch(text(get("call_type")))
     _read_usage(payload, metadata, event, warnings)
+    event.calls_summed = calls_summed(text(get("call_type")), body(get("response")), event)
     for name, field in (("startTime", "start_us"), ("endTime", "end_us")):
         setattr(event, field, instant(get(name), name, warnings))
     first = get("completionStartTime")

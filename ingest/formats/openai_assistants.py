@@ -86,6 +86,7 @@ def _read_run(run: dict[str, Any], event: UsageEvent, warnings: list[str]) -> No
     usage = get("usage")
     if type(usage) is dict:
         read_usage(usage, event, warnings, "tok_cache_write_30m")
+        event.calls_summed = 0  # a step that writes or calls tools is a call of its own; the run does not count them
     if get("last_error"):
         event.error = error_text(get("last_error"))
 

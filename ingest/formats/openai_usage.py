@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from ingest.formats.fields import count
+from ingest.formats.fields import calls_counted, count
 from ingest.formats.research_usage import read_research
 
 if TYPE_CHECKING:
@@ -62,6 +62,8 @@ def read_usage(usage: dict[str, Any], event: UsageEvent, warnings: list[str], wr
     completion = count(completion, "output", warnings)
     total = count(usage.get("total_tokens"), "total", warnings)
     event.tok_total_reported = total
+    if "requests" in usage:  # of a whole run, as the agent SDKs of OpenAI and Pydantic count it
+        event.calls_summed = calls_counted(usage["requests"])
     if type(size := usage.get("search_context_size")) is str and size:  # Perplexity's fee of a request depends on it
         event.price_context = {**(event.price_context or {}), "search_context": size.lower()}
     in_details = in_details if type(in_details) is dict else _NOTHING

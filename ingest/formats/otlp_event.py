@@ -115,7 +115,9 @@ def event_of(reading: Reading, parent: str | None) -> UsageEvent:
         event.source_record = request  # by which the vendor's log record of the same call is known
     event.provider = _provider(said, event.model)
     read_address((), said.get("model_asked"), event)
-    if reading.kind != ABOVE:  # what stands above calls may carry the id of one of them
+    if reading.kind == ABOVE:  # what stands above calls sums them, and may carry the id of one
+        event.calls_summed = 0
+    else:
         event.provider_response_id = text(said.get("response_id"))
     if reading.usage:
         read_counters(reading, event, warnings)

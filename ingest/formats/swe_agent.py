@@ -1,7 +1,7 @@
 """SWE-agent trajectories: one file a run of the agent, whose `model_stats` count all of its calls together.
 
-Nothing of a run says what each call used or when, so a run is one record of operation `agent_run`, with the number of
-its calls as units and the agent's own figure as reported cost. It has no time and therefore no list price.
+Nothing of a run says what each call used or when, so a run is one record of operation `agent_run` that sums its calls,
+with the agent's own figure as reported cost. It has no time, and so a list price only where its model has had one ever.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from app.core.usage import Rejected, UsageEvent
 from ingest.formats import providers
-from ingest.formats.fields import count, integer, table, text, usd_text
+from ingest.formats.fields import calls_counted, count, integer, table, text, usd_text
 from ingest.formats.format import Format
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from ingest.formats.format import Origin
 
-_LONG_CONTEXT: Final = 128_000  # no price list has another price below; the sum of many calls above it proves none
 _FAILED: Final = ("error", "exit_error", "early_exit", "exit_api")
 
 
@@ -54,12 +53,8 @@ def parse(record: Any, origin: Origin) -> Iterator[UsageEvent | Rejected]:
     )
     if event.tok_input:
         warnings.append("cache_not_logged")
-    if (event.tok_input or 0) > _LONG_CONTEXT and model is not None:
-        event.model = event.provider = None
-        warnings.append("sum_of_calls")
     calls = integer(stats.get("api_calls"))
-    if calls is not None and calls >= 0:
-        event.units = {"calls": float(calls)}
+    event.calls_summed = None if calls == 1 else calls_counted(calls) or 0
     if any(word in (event.finish_reason or "") for word in _FAILED):
         event.status = "error"
     event.tags = {"agent": "swe_agent", **({} if model is None else {"requested_model": model})}

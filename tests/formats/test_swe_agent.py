@@ -28,18 +28,15 @@ def configured(model):
 def test_a_run_is_one_record_with_the_sum_of_its_calls():
     event = one_run(run())
     assert (event.tok_input, event.tok_output, event.cost_reported_usd) == (9000, 70, "0.3")
-    assert (event.operation, event.units, event.source_record) == ("agent_run", {"calls": 4.0}, "repo__issue-7")
+    assert (event.operation, event.calls_summed, event.source_record) == ("agent_run", 4, "repo__issue-7")
     assert (event.model, event.start_us) == (None, None)
 
 
-def test_a_configured_model_is_priced_unless_the_sum_may_hide_a_long_context():
-    assert one_run(run(replay_config=configured("gpt-4o"))).model == "gpt-4o"
-    many = one_run(run({**STATS, "tokens_sent": 900_000}, replay_config=configured("gpt-4o")))
-    assert (many.model, many.tags["requested_model"], many.warnings) == (
-        None,
-        "gpt-4o",
-        ["cache_not_logged", "sum_of_calls"],
-    )
+@pytest.mark.parametrize(("api_calls", "summed"), [(4, 4), (1, None), (0, 0), (None, 0), ("many", 0)])
+def test_a_run_of_a_configured_model_is_the_sum_of_its_calls(api_calls, summed):
+    stats = {**STATS, "tokens_sent": 900_000, "api_calls": api_calls}
+    many = one_run(run(stats, replay_config=configured("gpt-4o")))
+    assert (many.model, many.calls_summed, many.warnings) == ("gpt-4o", summed, ["cache_not_logged"])
 
 
 @pytest.mark.parametrize("record", [None, [], {"trajectory": 5}, {"trajectory": [], "info": {}}])
