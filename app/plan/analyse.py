@@ -74,7 +74,9 @@ def analyse(
         found = [
             Found(lever, candidate, fingerprint(candidate)) for lever in levers for candidate in lever.detect(session)
         ]
-        said = {lever.name: dict(lever.data(session)) for lever in levers}
+        [(summed,)] = session.rows("plan.summed")
+        passed_over = {"rows_that_sum_calls_passed_over": summed} if summed else {}
+        said = {lever.name: {**lever.data(session), **passed_over} for lever in levers}
         pricing = _Pricing(session, loaded, Lookup(book), levers)
         analysis = pricing.analysis(found, dismissed, seed)
     result = assemble(analysis, said, run_id=computed_us, computed_us=computed_us, book=book.version)

@@ -84,6 +84,7 @@ class Facts:
             "cost_pusd": total,
             "token_ratio": 1.0,
             "prompt_bytes": size or None,
+            "calls_summed": None,
         }
         self.stream.append(row | {name: tokens.get(name) for name in CLASSES})
         return key
@@ -121,6 +122,6 @@ class Facts:
         types = dict.fromkeys(
             ("request_key", "start_us", "first_token_us", "day", "template", "prompt_tokens", *CLASSES), pl.Int64
         )
-        types |= {"account": pl.String, "session_id": pl.String, "service_tier": pl.String}
+        types |= {"account": pl.String, "session_id": pl.String, "service_tier": pl.String, "calls_summed": pl.Int32}
         session.register("made", pl.DataFrame(self.stream, schema_overrides=types, infer_schema_length=None))
         session.connection.execute("CREATE OR REPLACE TEMP TABLE stream AS SELECT * FROM made")

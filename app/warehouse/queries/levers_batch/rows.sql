@@ -12,7 +12,7 @@ WITH ordered AS (
         lag(coalesce(s.prompt_tokens, 0) + coalesce(s.tok_output, 0), 1, cast(0 AS BIGINT)) OVER inside
             AS before_tokens
     FROM stream s
-    WHERE NOT s.is_batch AND coalesce(s.service_tier, '') NOT IN ('batch', 'flex')
+    WHERE s.calls_summed IS NULL AND NOT s.is_batch AND coalesce(s.service_tier, '') NOT IN ('batch', 'flex')
       AND s.operation NOT IN ('audio', 'cache', 'rerank')  -- no batch endpoint takes these
     WINDOW inside AS (PARTITION BY s.session_id ORDER BY s.start_us, s.request_key)
 )

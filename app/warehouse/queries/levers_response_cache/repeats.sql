@@ -19,7 +19,7 @@ WITH asked AS (
         lag(coalesce(s.user_hash, 0), 1, cast(0 AS BIGINT)) OVER ordered AS before_user,
         lag(coalesce(s.out_hash, 0), 1, cast(0 AS BIGINT)) OVER ordered AS before_out
     FROM stream s
-    WHERE s.exact_key IS NOT NULL
+    WHERE s.exact_key IS NOT NULL AND s.calls_summed IS NULL
     WINDOW same AS (PARTITION BY s.exact_key, s.principal),
            ordered AS (PARTITION BY s.exact_key, s.principal ORDER BY s.start_us, s.request_key)
 )

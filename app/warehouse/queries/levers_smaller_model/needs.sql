@@ -18,5 +18,5 @@ LEFT JOIN (
     WHERE kind IN ('tool', 'tool_use', 'tool_result', 'image') OR role = 'tools'
     GROUP BY request_key
 ) p ON p.request_key = s.request_key
-WHERE s.cost_pusd > 0 AND s.prompt_tokens IS NOT NULL AND coalesce(s.tok_output, s.tok_reasoning) IS NOT NULL
+WHERE s.calls_summed IS NULL AND s.cost_pusd > 0 AND s.prompt_tokens IS NOT NULL AND coalesce(s.tok_output, s.tok_reasoning) IS NOT NULL
   AND s.operation NOT IN ('embedding', 'embeddings', 'image', 'audio', 'rerank')

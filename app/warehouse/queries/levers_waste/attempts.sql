@@ -8,7 +8,7 @@ WITH placed AS (
         lead(s.start_us, 1, cast(0 AS BIGINT)) OVER (
             PARTITION BY s.principal, s.exact_key ORDER BY s.start_us, s.request_key) AS next_us
     FROM stream s
-    WHERE s.exact_key IS NOT NULL
+    WHERE s.exact_key IS NOT NULL AND s.calls_summed IS NULL
 ),
 failed AS (
     SELECT * FROM placed WHERE status <> 'ok' AND cost_pusd > 0

@@ -4,6 +4,6 @@ FROM (
     SELECT CASE WHEN status = 'ok' THEN end_us - start_us END AS ok_us,
            CASE WHEN status IN ('timeout', 'aborted') THEN end_us - start_us END AS given_up_us
     FROM stream
-    WHERE feature = $feature AND template IS NOT DISTINCT FROM $template AND provider = $provider
+    WHERE calls_summed IS NULL AND feature = $feature AND template IS NOT DISTINCT FROM $template AND provider = $provider
       AND model_id = $model_id
 ) t

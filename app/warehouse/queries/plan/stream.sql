@@ -1,4 +1,5 @@
 -- The stream that every lever reads: one row a request of `stream_scope`, `day` is its local day.
+-- `calls_summed` is not NULL where a row sums calls: no lever acts on it as if it were one.
 -- `principal` is who could share a cache: the API key, else the user, else the account.
 CREATE OR REPLACE TEMP TABLE stream AS
 SELECT
@@ -54,6 +55,7 @@ SELECT
     r.cost_pusd,
     r.cost_state,
     r.price_row,
+    r.calls_summed,
     cast(1.0 AS DOUBLE) AS token_ratio
 FROM requests r
 JOIN stream_scope a ON a.request_key = r.request_key

@@ -11,7 +11,7 @@ SELECT
     s.prompt_tokens,
     s.tok_input, s.tok_cache_read, s.tok_cache_write_5m, s.tok_cache_write_30m, s.tok_cache_write_1h,
     s.tok_cache_write_12h, s.tok_input_audio, s.tok_cache_read_audio, s.tok_input_image,
-    s.tok_output, s.tok_reasoning, s.cost_pusd, s.price_row
+    s.tok_output, s.tok_reasoning, s.cost_pusd, s.price_row, s.calls_summed
 FROM stream s
 LEFT JOIN profile_of p ON p.request_key = s.request_key
 LEFT JOIN {state} x ON cast(p.code AS VARCHAR) = x.code AND x.provider = s.provider AND x.model_id = s.model_id
