@@ -46,6 +46,7 @@ class Cell:
         logged_tiers: (service tier, whether batch) of the requests -> tokens with a price and what they cost.
         bill_tiers: those of the bill's cost lines.
         last_us: noon UTC of the last of the days; None where it is one day.
+        unknown_calls: logged calls that do not say these tokens, where the bill is above the requests.
     """
 
     key: CellKey
@@ -61,6 +62,7 @@ class Cell:
     logged_tiers: dict[tuple[str, bool], tuple[int, int]] = field(default_factory=dict)
     bill_tiers: set[tuple[str, bool]] = field(default_factory=set)
     last_us: int | None = None
+    unknown_calls: int = 0
 
     @property
     def known_logged_pusd(self) -> int | None:

@@ -37,10 +37,11 @@ class Aside:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """The cells of a period, how finely they are cut, and what stands beside them."""
+    """The cells of a period, how finely they are cut, the lines of bills that count, and what stands beside them."""
 
     table: CellTable
     levels: Levels
+    counting: pl.DataFrame
     asides: tuple[Aside, ...]
 
 
@@ -68,9 +69,8 @@ def compared(session: Session, period: Period) -> Compared | None:
     logged, beside = _requests(session, counting)
     levels = levels_of(counting, logged)
     known = counting.filter(~pl.col("has_cost") | pl.col("cost_pusd").is_not_null())
-    return Compared(
-        table_of(known, logged, levels), levels, (*_left_out(lines), *_beside(beside), *_cut_short(session))
-    )
+    asides = (*_left_out(lines), *_beside(beside), *_cut_short(session))
+    return Compared(table_of(known, logged, levels), levels, counting, asides)
 
 
 def _requests(session: Session, counting: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -83,7 +83,7 @@ def _requests(session: Session, counting: pl.DataFrame) -> tuple[pl.DataFrame, p
     ends = spans.select(pl.col("first").min(), pl.col("last").max()).row(0)
     first, last = ends if spans.height else (NOON_US, NOON_US)
     rows = session.frame("billed.logged", None, from_us=max(first - NOON_US, 0), to_us=last + NOON_US)
-    rows = _served_by(rows.with_columns(account=pl.when(pl.col("account") != UNASSIGNED).then("account")), counting)
+    rows = served_by(rows.with_columns(account=pl.when(pl.col("account") != UNASSIGNED).then("account")), counting)
     rows = rows.join(spans, on="provider", how="left", maintain_order="left").with_columns(
         covered=pl.col("at_us").is_between("first", "last").fill_null(value=False)
     )
@@ -91,7 +91,7 @@ def _requests(session: Session, counting: pl.DataFrame) -> tuple[pl.DataFrame, p
     return rows.filter(is_compared), rows.filter(~is_compared) if spans.height else rows.clear()
 
 
-def _served_by(rows: pl.DataFrame, counting: pl.DataFrame) -> pl.DataFrame:
+def served_by(rows: pl.DataFrame, counting: pl.DataFrame) -> pl.DataFrame:
     """Requests that do not say who served them are of the provider that alone bills their model."""
     nameless = rows.filter(pl.col("provider") == UNASSIGNED)
     if nameless.is_empty():

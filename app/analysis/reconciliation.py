@@ -14,20 +14,20 @@ from typing import TYPE_CHECKING, Final
 import polars as pl
 
 from app.analysis.bill_cells import ALL_TOKENS, CHARGES, TOKEN_GROUPS, Cell, CellKey, group_of
-from app.analysis.bill_compared import NOON_US, Aside, compared
-from app.analysis.bill_sides import DAY_US, KEY
+from app.analysis.bill_compared import Aside, compared
+from app.analysis.bill_sides import KEY
+from app.analysis.bill_suspects import days_frame, doubles_of, note_unknown
 from app.analysis.model_names import plain_model
 from app.analysis.residual_groups import grouped
-from app.analysis.residuals import KINDS, RATE_TOLERANCE, SMALL_PUSD, Doubles, Residual, explained
+from app.analysis.residuals import KINDS, RATE_TOLERANCE, SMALL_PUSD, Residual, explained
 from app.core.view import UNASSIGNED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from app.analysis.bill_sides import Levels
     from app.analysis.bill_table import CellTable
     from app.analysis.residual_groups import ResidualGroup
-    from app.analysis.residuals import Kind
+    from app.analysis.residuals import Doubles, Kind
     from app.core.view import Period
     from app.warehouse.store import Session
 
@@ -93,7 +93,7 @@ class Reconciliation:
     @property
     def cells(self) -> tuple[Cell, ...]:
         """Every cell in the order of its key."""
-        return tuple(self.table.cells())
+        return tuple(self.differing.get(cell.key, cell) for cell in self.table.cells())
 
     @property
     def residuals(self) -> tuple[Residual, ...]:
@@ -110,7 +110,8 @@ class Reconciliation:
         if most is not None and most < sized.height:
             sized = sized.filter(pl.col("size") >= sized["size"].top_k(most).min())
         ordered = sized.sort("size", *KEY, descending=[True, *([False] * len(KEY))])
-        return self.table.cells(ordered if most is None else ordered.head(most))
+        found = self.table.cells(ordered if most is None else ordered.head(most))
+        return [self.differing.get(cell.key, cell) for cell in found]
 
     def cell(self, key: CellKey) -> Cell | None:
         """The cell of a key."""
@@ -179,14 +180,15 @@ def reconcile(session: Session, period: Period, *, evidenced: int = EVIDENCED) -
     sides = compared(session, period)
     if sides is None:
         return None
-    table, levels = sides.table, sides.levels
+    table = sides.table
     noise = _noise()
     differs = pl.col("difference").is_not_null() & (
         (pl.col("difference") != 0)
         | (pl.col("bill_quantity").is_not_null() & pl.col("bill_quantity").ne_missing(pl.col("logged_quantity")))
     )
     cells = table.cells(table.rows.filter(differs & ~noise).sort(KEY))
-    doubles = _doubles(session, (cell for cell in cells if (cell.difference or 0) < 0), levels)
+    doubles = doubles_of(session, cells, sides)
+    note_unknown(session, cells, sides)
     residuals = sorted(explained(cells, doubles), key=_size)
     groups = grouped(item for item in residuals if item.kind != "rounding")[:evidenced]
     return Reconciliation(
@@ -257,34 +259,6 @@ def _is_of(line: BillEvidence, key: CellKey) -> bool:
     return fits and key.account in ("", line.account or "")
 
 
-def _days_frame(days: Iterable[int]) -> pl.DataFrame:
-    return pl.DataFrame({"day_us": sorted({at_us - NOON_US for at_us in days})}, schema={"day_us": pl.Int64})
-
-
-def _doubles(session: Session, above: Iterable[Cell], levels: Levels) -> dict[CellKey, Doubles]:
-    """What was logged twice on days where the requests are above the bill, by the cell it belongs to."""
-    days = {day for cell in above for day in range(cell.key.at_us, (cell.last_us or cell.key.at_us) + 1, DAY_US)}
-    if not days:
-        return {}
-    session.register("suspicious_days", _days_frame(days))
-    frame = session.frame("billed.doubles", {"days": "suspicious_days"})
-    session.unregister("suspicious_days")
-    found: dict[CellKey, Doubles] = {}
-    named = frame.with_columns(account=pl.when(pl.col("account") != UNASSIGNED).then("account"))
-    for group in TOKEN_GROUPS:
-        placed = levels.place(named.filter(pl.col(f"{group}_tokens") > 0).with_columns(group=pl.lit(group)))
-        for row in placed.iter_rows(named=True):
-            key = CellKey(*(row[name] for name in KEY))
-            before = found.get(key, Doubles(0, 0, 0, (row["one_source"], row["other_source"])))
-            found[key] = Doubles(
-                before.quantity + int(row[f"{group}_tokens"]),
-                before.cost_pusd + int(row[f"{group}_pusd"] or 0),
-                before.calls + (0 if key.usage_class == ALL_TOKENS and before.calls else int(row["calls"])),
-                before.sources,
-            )
-    return found
-
-
 def _evidence(session: Session, keys: set[CellKey]) -> dict[tuple[int, str, str], tuple[BillEvidence, ...]]:
     """Lines of bills by day, provider and plain model ('' where a line names none), the dearest first: of the days and
     models of these cells, and of all models of a day where a cell names none.
@@ -326,7 +300,7 @@ def _price_rows(session: Session, keys: set[CellKey]) -> dict[tuple[int, str, st
     """
     if not keys:
         return {}
-    session.register("priced_days", _days_frame({key.at_us for key in keys}))
+    session.register("priced_days", days_frame({key.at_us for key in keys}))
     rows = session.rows("billed.price_rows", {"days": "priced_days"})
     session.unregister("priced_days")
     known = {(int(at_us), str(provider), plain_model(str(model))): str(row) for at_us, provider, model, row in rows}

@@ -2,7 +2,8 @@
 
 A cell's difference is volume (tokens that one side does not have, at the rate of the requests), tokens without a
 price, and price (the bill's tokens at another rate). Volume is then explained in this order: calls logged twice, tokens
-counted in another class, days cut elsewhere, and what is left is not logged, or not on the bill.
+counted in another class, days cut elsewhere, and what is left is not logged, or not on the bill; unknown where calls
+were logged that do not say their tokens.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from fractions import Fraction
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final, Literal, get_args
 
-from app.analysis.bill_cells import CHARGES, INPUT_GROUPS, Cell, CellKey
+from app.analysis.bill_cells import ALL_TOKENS, CHARGES, INPUT_GROUPS, Cell, CellKey
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -109,7 +110,7 @@ def _charge_without_quantity(cell: Cell, difference: int) -> list[Residual]:
     if not difference:
         return []
     if cell.logged_pusd == 0:
-        return [Residual(cell.key, "not logged", difference)]
+        return [Residual(cell.key, _missing(cell, difference, "not logged"), difference)]
     return [Residual(cell.key, _direction(difference) if cell.bill_pusd == 0 else "unknown", difference)]
 
 
@@ -136,12 +137,17 @@ def _price_and_unpriced(cell: Cell) -> list[Residual]:
     if cell.unpriced_quantity:
         quantity = min(cell.unpriced_quantity, billed)
         found.append(Residual(cell.key, "unpriced class", round(quantity * _rate(cell)), quantity))
-    if logged > cell.unpriced_quantity and _rates_differ(cell, logged - cell.unpriced_quantity):
+    if _is_whole(cell) and logged > cell.unpriced_quantity and _rates_differ(cell, logged - cell.unpriced_quantity):
         rate, paid = _rate(cell), Fraction(cell.bill_pusd or 0, billed)
         found.append(
             Residual(cell.key, _rate_kind(cell, paid), round(billed * (paid - rate)), billed, rates=(paid, rate))
         )
     return found
+
+
+def _is_whole(cell: Cell) -> bool:
+    """Whether the logged tokens are of the classes that the bill's are: a mean over some classes is another rate."""
+    return cell.key.usage_class != ALL_TOKENS or not cell.unknown_calls
 
 
 def _rates_differ(cell: Cell, priced: int) -> bool:
@@ -270,10 +276,10 @@ def _cancelling(volumes: list[int]) -> list[int]:
 def _rest(one: _Open) -> Residual:
     cell, left = one.cell, one.left
     if not one.in_dollars:
-        return _piece(one, _direction(left), left)
+        return _piece(one, _missing(cell, left, _direction(left)), left)
     # A bill without quantities: what is missing and what has another price cannot be told apart.
     if not cell.logged_quantity:
-        return _piece(one, "not logged", left)
+        return _piece(one, _missing(cell, left, "not logged"), left)
     if cell.unpriced_quantity and left > 0:
         return _piece(one, "unpriced class", left)
     small = is_rounding(cell, left)
@@ -284,6 +290,11 @@ def is_rounding(cell: Cell, rest: int) -> bool:
     """Whether a rest is what a bill's rounding of its lines leaves."""
     size, billed = abs(rest), abs(cell.bill_pusd or 0)
     return size <= SMALL_PUSD or size * RATE_TOLERANCE.denominator <= RATE_TOLERANCE.numerator * billed
+
+
+def _missing(cell: Cell, difference: int, kind: Kind) -> Kind:
+    """This kind; what the bill has above calls that do not say their tokens may be theirs."""
+    return "unknown" if difference > 0 and cell.unknown_calls else kind
 
 
 def _direction(difference: int) -> Kind:

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from app.analysis.residual_groups import ResidualGroup
     from app.analysis.residuals import Kind
 
-State = Literal["agrees", "bill higher", "bill lower", "only on the bill", "only logged", "no price", "no usage"]
+State = Literal[
+    "agrees", "bill higher", "bill lower", "only on the bill", "only logged", "tokens unknown", "no price", "no usage"
+]
 CLASS_LABELS: Final[Mapping[str, str]] = {
     "input": "Input",
     "cache_read": "Cached",
@@ -88,6 +90,8 @@ def state_of(cell: Cell) -> State:
         return "no price"
     if is_rounding(cell, difference):
         return "agrees"
+    if cell.unknown_calls:
+        return "tokens unknown"
     if not cell.logged_pusd and not cell.logged_quantity:
         return "only on the bill"
     if not cell.bill_pusd and not cell.bill_quantity:

@@ -44,6 +44,7 @@ STATE_LABELS: Final[dict[State, str]] = {
     "bill lower": "Bill is lower",
     "only on the bill": "Only on the bill",
     "only logged": "Only logged",
+    "tokens unknown": "Tokens not logged",
     "no price": "No price",
     "no usage": "No usage",
 }
@@ -53,6 +54,7 @@ STATE_TONES: Final[dict[State, Tone]] = {
     "bill lower": "worse",
     "only on the bill": "worse",
     "only logged": "worse",
+    "tokens unknown": "worse",
     "no price": "worse",
     "no usage": "muted",
 }
