@@ -33,6 +33,7 @@ DIMENSIONS: Final = (
     "source",
     "status",
     "template",
+    "cost_state",
 )
 
 Compare = Literal["off", "prev"]

@@ -48,6 +48,7 @@ DIMENSION_LABELS: Final = {
     "source": "Source",
     "status": "Status",
     "template": "Template",
+    "cost_state": "Price state",
 }
 COMPARE_LABELS: Final = {"prev": "Period before", "off": "Nothing"}
 

@@ -82,8 +82,9 @@ def coded(text: str) -> Markup:
 
 
 LONGEST_WHOLE = 28
-# A name with hyphens, such as that of a model: browsers break lines at each of them. And one that fills a column.
-_NAME = re.compile(rf"(\S*\w-\w\S*|\S{{{LONGEST_WHOLE + 1},}})")
+# A name with hyphens, such as that of a model, or an interval: browsers break lines at each dash. And a name that fills
+# a column.
+_NAME = re.compile(rf"(\S*\w[-–][\w$]\S*|\S{{{LONGEST_WHOLE + 1},}})")
 _JOINT = re.compile(r"(?<=[/._:@-])(?=\w)")
 
 

@@ -117,6 +117,7 @@ def facts_of(context: Context, detail: RequestDetail) -> tuple[Fact, ...]:
         ("Model as priced", facts["model_id"]),
         ("Service tier", facts["service_tier"]),
         ("Batch", "yes" if facts["is_batch"] else "no"),
+        ("Calls in this row", _calls(facts["calls_summed"])),
         ("Streamed", {True: "yes", False: "no", None: None}[facts["stream"]]),
         ("Started", show.precise_moment(facts["start_us"], context.zone)),
         ("Duration", show.duration(detail.row.duration_us)),
@@ -136,6 +137,13 @@ def facts_of(context: Context, detail: RequestDetail) -> tuple[Fact, ...]:
         ("Warnings", facts["warnings"]),
     ]
     return tuple(Fact(label, str(value)) for label, value in listed if value is not None)
+
+
+def _calls(summed: int | None) -> str | None:
+    """How many calls a row sums; None for the usual row, which is one."""
+    if summed is None:
+        return None
+    return f"{show.count(summed)}, summed" if summed else "several, summed; the record does not say how many"
 
 
 def _tags(text: str | None) -> str | None:

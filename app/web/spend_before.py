@@ -87,12 +87,18 @@ def moved_table(context: Context, before: Period) -> Table:
             Column("new_usd", "New", "number", "Only in this period", minor=True),
             Column("gone_usd", "Gone", "number", "Only in the period before", minor=True),
         ),
-        tuple(_move_row(cells.text(move.name), move) for move in shown),
+        tuple(_move_row(_value(context, found.dimension, move), move) for move in shown),
         total=_move_row(cells.text("Total"), found.total),
         frame_note=f"The {len(shown)} largest changes of {len(found.rows)}." if left > 0 else "",
         empty="Nothing moved.",
         stacked=True,
     )
+
+
+def _value(context: Context, dimension: str, move: Move) -> Cell:
+    """A value with what it was spent on now; one that is gone has nothing to show."""
+    href = "" if not move.now_pusd else context.url("/requests", context.with_filter(dimension, move.name))
+    return cells.text(move.name, href=href)
 
 
 def _move_row(name: Cell, move: Move) -> tuple[Cell, ...]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from app.charts.daily import DayPoint, stacked_days
 from app.charts.theme import Series as Drawn
 from app.core.money import usd
-from app.core.view import UNASSIGNED
+from app.core.view import UNASSIGNED, period, replace_period
 from app.web import cells
 from app.web import format as show
 from app.web.frame import DIMENSION_LABELS
@@ -46,8 +46,13 @@ def day_table(context: Context, series: Series) -> Table:
     rows = []
     for place, day in enumerate(series.days):
         unfinished = day.from_us <= context.now_us < day.to_us
+        iso = day.date.isoformat()
+        alone = period(f"{iso}..{iso}", context.view.period.zone, context.now_us)
         shown = Cell(
-            day.date.isoformat(), show.day(day.date, year=several_years), note="unfinished" if unfinished else ""
+            iso,
+            show.day(day.date, year=several_years),
+            href=context.url("/", replace_period(context.view, alone)) if len(series.days) > 1 else "",
+            note="unfinished" if unfinished else "",
         )
         amounts = [cells.money(group.values[place]) for group in series.groups]
         rows.append((shown, cells.money(series.totals[place]), *amounts))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
+from urllib.parse import urlencode
 
 from app.control import findings as decisions
 from app.core.errors import NotFoundError
@@ -140,8 +141,19 @@ def _kind(item: Finding, plan: PlanResult) -> tuple[Fact, ...]:
         Fact("Reversible", "yes" if item.reversible else "no"),
         Fact("Basis", plan.basis),
         Fact("Price book", plan.price_book, href="/prices"),
+        Fact("Rates used", item.model_id, href=_rates(item.provider, item.model_id)),
+        *(
+            (Fact("Rates of the other", str(other), href=_rates(str(item.params.get("to_provider", "")), str(other))),)
+            if (other := item.params.get("to_model_id"))
+            else ()
+        ),
         *((Fact("Owner", item.owner),) if item.owner else ()),
     )
+
+
+def _rates(provider: str, model: str) -> str:
+    """Where every rate of a model stands with its source: what the arithmetic multiplies with."""
+    return f"/prices?{urlencode({'q': f'{provider}/{model}'})}"
 
 
 def _where_url(context: Context, item: Finding, plan: PlanResult) -> str:

@@ -81,7 +81,7 @@ def _table(context: Context, found: Latencies) -> Table:
         f"Latency by {label.lower()}",
         (
             Column("name", label, width="mid"),
-            Column("calls", "Calls", "number", "Answered, and not of a batch", leads=True),
+            Column("calls", "Calls", "number", "Answered, and not of a batch"),
             Column("failed", "Failed", "number", twin_only=True),
             Column("batched", "Of batches", "number", twin_only=True),
             Column("duration_calls", "Timed", "number", "Calls whose log gives their duration", width="label"),

@@ -14,6 +14,7 @@ from app.pricing.rates import FEES, FOREVER_US
 from app.pricing.show import PriceLine, current, lines_of, search
 from app.web import cells
 from app.web import format as show
+from app.web.behind import unpriced_behind
 from app.web.page import Content, Context, Empty, Link, Page
 from app.web.price_fees import fee_table
 from app.web.price_uses import use_table
@@ -86,7 +87,7 @@ def build(context: Context) -> Content:
     tables = [
         _rates_table(lines, asked=asked, full=len(found) == MOST_MODELS, any_seen=bool(seen)),
         use_table(lines),
-        _unpriced_table(lacking, any_seen=bool(seen)),
+        _unpriced_table(context, lacking, any_seen=bool(seen)),
     ]
     tables.append(_disagreement_table(desk.disagreements(named), any_named=bool(named)))
     if book.fees:
@@ -216,7 +217,9 @@ def _rate_row(line: PriceLine) -> tuple[Cell, ...]:
     )
 
 
-def _unpriced_table(lacking: Sequence[tuple[UnpricedModel, Mapping[str, int]]], *, any_seen: bool) -> Table:
+def _unpriced_table(
+    context: Context, lacking: Sequence[tuple[UnpricedModel, Mapping[str, int]]], *, any_seen: bool
+) -> Table:
     return Table(
         "unpriced",
         "Unpriced in your logs",
@@ -235,7 +238,7 @@ def _unpriced_table(lacking: Sequence[tuple[UnpricedModel, Mapping[str, int]]], 
                 cells.text(None if item.provider == "None" else item.provider),
                 Cell(item.cost_state, item.cost_state),
                 cells.text(missing_prices.in_words(given)),
-                cells.count(item.requests),
+                cells.count(item.requests, href=unpriced_behind(context, item)),
                 cells.count(item.tokens),
                 _entry_cell(item) if missing_prices.rate_helps(given) else cells.text(None),
             )

@@ -14,6 +14,7 @@ from app.core import view as views
 from app.core.money import usd_text
 from app.web import cells, lost_calls, overlapping, pulled, pushed
 from app.web import format as show
+from app.web.behind import unpriced_behind
 from app.web.page import Content, Context, Page
 from app.web.table import Cell, Column, Table
 
@@ -93,8 +94,8 @@ def build(context: Context) -> Content:
             pushed.table(context, sources, taken),
             overlapping.table(context),
             _records_table(context, sources, taken),
-            _unpriced_table(unpriced, why),
-            lost_calls.table(session, everything.period),
+            _unpriced_table(context, unpriced, why),
+            lost_calls.table(context, everything.period),
             _reasons_table(context),
             _rejected_table(context),
         ),
@@ -222,7 +223,7 @@ def _records_table(context: Context, sources: tuple[SourceFreshness, ...], taken
     )
 
 
-def _unpriced_table(unpriced: tuple[UnpricedModel, ...], why: Reasons) -> Table:
+def _unpriced_table(context: Context, unpriced: tuple[UnpricedModel, ...], why: Reasons) -> Table:
     given = [missing_prices.reasons_of(item, why) for item in unpriced]
     return Table(
         "unpriced",
@@ -241,7 +242,7 @@ def _unpriced_table(unpriced: tuple[UnpricedModel, ...], why: Reasons) -> Table:
                 cells.text(item.provider),
                 Cell(item.cost_state, item.cost_state),
                 cells.text(missing_prices.in_words(reasons)),
-                cells.count(item.requests),
+                cells.count(item.requests, href=unpriced_behind(context, item)),
                 cells.count(item.tokens),
             )
             for item, reasons in zip(unpriced, given, strict=True)
