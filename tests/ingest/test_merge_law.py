@@ -70,6 +70,7 @@ SNAPSHOTS: Final = st.fixed_dictionaries(
         "tok_cache_read": maybe(50, 0),
         "tok_output": maybe(10, 20),
         "tok_total_reported": maybe(110, 160),
+        "calls_summed": maybe(0, 3),
         "parts": maybe(
             [UsagePart(model="claude-sonnet-4-5", tok_input=40, tok_output=4)],
             [UsagePart(model="gpt-4o", tok_input=60, tok_output=6), UsagePart(model="gpt-4o-mini", tok_output=3)],

@@ -1,4 +1,4 @@
-"""Rows that sum calls are no calls: no lever moves, repeats, routes or replays them, and each says how many it passed."""
+"""Rows that sum calls are no calls: no lever moves, repeats, routes or replays them; each says how many it passed."""
 
 from __future__ import annotations
 
