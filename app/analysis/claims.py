@@ -28,6 +28,7 @@ REASONS: Final = {
     "standard_rate": "The report uses the standard rate for calls at the batch or flex rate.",
     "batch_rate": "The report halves the price, as for a batch; the call does not say that it was one.",
     "other_row": "The report uses another price row of the model (an older price, another tier or region).",
+    "sum_of_calls": "The row sums calls; ours takes none of them for a long prompt, so the report may be right.",
     "cache_not_logged": "The log counts no cached tokens, so ours takes none for cached; the report may be right.",
     "factor": "The report is always the same multiple of ours: another currency, a discount or a mark-up.",
     "unexplained": "No single known mistake gives this figure.",

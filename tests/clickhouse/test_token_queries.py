@@ -77,7 +77,7 @@ def click(duck: Warehouse, tmp_path_factory: pytest.TempPathFactory) -> Iterator
             for table in ("requests", "segments", "text_measures", "token_fits", "token_errors"):
                 frame = session.connection.sql(f"SELECT * FROM {table}").pl()
                 kept = [column for column in frame.columns if table != "requests" or column in SCHEMA]
-                kept += ["prompt_bytes"] if table == "requests" else []
+                kept += ["prompt_bytes", "calls_summed"] if table == "requests" else []
                 client.insert(table, frame.select(kept).rows(), column_names=kept)
         client.command(
             "CREATE TABLE layout_requests (request_key Int64, scope_id Int64, model_id String, marked Int64) "

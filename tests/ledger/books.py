@@ -49,7 +49,7 @@ SCHEMA: dict[str, Any] = {
     "model_id": pl.String, "operation": pl.String, "status": pl.String, "is_batch": pl.Boolean, "start_us": pl.Int64,
     **dict.fromkeys(TOKEN_CLASSES, pl.Int64), "units": pl.String, "price_context": pl.String,
     "cost_reported_pusd": pl.Int64, "cost_state": pl.String, "warnings": pl.String, "fullness": pl.Int64,
-    "service_tier": pl.String, "tok_total_reported": pl.Int64,
+    "service_tier": pl.String, "tok_total_reported": pl.Int64, "calls_summed": pl.Int32,
 }  # fmt: skip
 DEFAULTS = {
     "source": "log", "provider": "openai", "operation": "chat", "status": "ok", "is_batch": False, "fullness": 1,

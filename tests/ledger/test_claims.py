@@ -27,6 +27,7 @@ rates:
     output: "40"
     web_search: "0.01"
   - {provider: openai, model: made-1, ctx: batch, input: "5", cache_read: "0.5", output: "20"}
+  - {provider: openai, model: made-9, input: "10", tiers: [{above: 1000, input: "20"}]}
   - {provider: openai, model: made-1, from: "2026-11-02", input: "8", cache_read: "0.8", output: "32"}
 """
 CACHED = {"tok_input": 200, "tok_cache_read": 800, "tok_output": 10}
@@ -65,6 +66,8 @@ def found(calls: Sequence[dict[str, Any]]) -> tuple[Disagreement, ...]:
         ("other_row", {"tok_input": 100, "tok_output": 50}, 2400 * M),
         ("cache_not_logged", {"tok_input": 1000, "tok_output": 50, "warnings": "cache_not_logged"}, 9000 * M),
         ("unexplained", {"tok_input": 1000, "tok_output": 50, "warnings": "cache_not_logged"}, 2500 * M),
+        ("sum_of_calls", {"model": "made-9", "tok_input": 3000, "calls_summed": 0}, 44_000 * M),
+        ("unexplained", {"model": "made-9", "tok_input": 3000, "calls_summed": 0}, 22_000 * M),
         ("unexplained", {"tok_input": 100, "tok_output": 50}, 7777 * M),
     ],
 )

@@ -5,7 +5,8 @@
 -- cached_free; writes_free; writes_full (cache writes at the input rate); reasoning_twice; reasoning_free; fees_free;
 -- standard_rate (twice ours, for batch and flex); batch_rate (half of ours); other_row (what another row of the same model
 -- in the price book gives); cache_not_logged (no counter of cached tokens, and what the report leaves out is no more than
--- reading the whole prompt from the cache saves); unexplained.
+-- reading the whole prompt from the cache saves); sum_of_calls (the row sums calls of unknown lengths, and a long one costs
+-- more than ours takes for it); unexplained.
 -- Columns: source, provider, model_id, reason, requests, cost_pusd, reported_pusd, low, high (the smallest and largest
 -- ratio of report to ours), example (the request with the largest difference), other_row.
 WITH suspects AS (
@@ -88,6 +89,7 @@ explained AS (
             WHEN warnings LIKE '%cache!_not!_logged%' ESCAPE '!' AND cost_reported_pusd < cost_pusd
                 AND cost_pusd - cost_reported_pusd <= cached_saves + near_pusd
                 THEN 'cache_not_logged'
+            WHEN warnings LIKE '%sum!_of!_calls%' ESCAPE '!' AND cost_reported_pusd > cost_pusd THEN 'sum_of_calls'
             ELSE 'unexplained'
         END AS reason
     FROM rated AS a

@@ -14,7 +14,7 @@ answered AS (
         row_number() OVER (PARTITION BY provider, model_id ORDER BY cost_pusd, request_key) AS place,
         count(*) OVER (PARTITION BY provider, model_id) AS answered
     FROM counted_requests
-    WHERE status = 'ok' AND cost_state = 'priced' AND cost_pusd IS NOT NULL
+    WHERE status = 'ok' AND cost_state = 'priced' AND cost_pusd IS NOT NULL AND calls_summed IS NULL
         AND model_id IN (SELECT model FROM lost)
 ),
 high AS (

@@ -1,7 +1,7 @@
 -- Different prompts since $from_us whose parts are all measured as they were sent, as the temporary table
 -- measured_prompts(request_key, model_id, session_id, chain_hash of the whole prompt, tokens billed for it, cached of them,
 -- bytes, parts, letters, digits, spaces, newlines, punctuation, high_bytes, vocabulary_tokens): at most $most a model, chosen
--- by their hash. Only prompts of text that were billed once.
+-- by their hash. Only prompts of text that were billed once, by themselves.
 CREATE OR REPLACE TEMPORARY TABLE measured_prompts AS
 WITH summed AS (
     SELECT g.request_key AS request_key, max(g.pos) AS last_pos, sum(g.bytes) AS bytes, count(*) AS parts, count(m.seg_hash) AS known,
@@ -19,7 +19,7 @@ billed AS (
            + coalesce(tok_cache_write_1h, 0) + coalesce(tok_cache_write_12h, 0) AS cached,
            tok_input
     FROM requests
-    WHERE tok_input IS NOT NULL AND model_id IS NOT NULL AND status = 'ok' AND start_us >= $from_us
+    WHERE calls_summed IS NULL AND tok_input IS NOT NULL AND model_id IS NOT NULL AND status = 'ok' AND start_us >= $from_us
       AND coalesce(tok_input_audio, 0) + coalesce(tok_cache_read_audio, 0) + coalesce(tok_input_image, 0) = 0
       AND request_key NOT IN (SELECT request_key FROM request_parts)
 ),
