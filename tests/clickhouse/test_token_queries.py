@@ -73,6 +73,7 @@ def click(duck: Warehouse, tmp_path_factory: pytest.TempPathFactory) -> Iterator
             if name in ("facts", "token_fits"):
                 for statement in clickhouse_text(sql, {}):
                     client.command(statement.sql)
+        client.command("ALTER TABLE requests ADD COLUMN calls_summed Nullable(Int32)")
         with duck.session() as session:
             for table in ("requests", "segments", "text_measures", "token_fits", "token_errors"):
                 frame = session.connection.sql(f"SELECT * FROM {table}").pl()
