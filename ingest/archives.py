@@ -16,6 +16,7 @@ from typing import IO, TYPE_CHECKING, Final, Literal
 from app.core.errors import InputError
 from ingest import tars
 from ingest.connectors.files import Found, is_log, written
+from ingest.packing import PACKED_SUFFIXES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +30,7 @@ NAME_LENGTH: Final = 120  # of a member's name; more than a file system takes wo
 FREE_BYTES: Final = 64 * 1024 * 1024  # below that the ratio does no harm
 _MAGIC: Final = (b"PK\x03\x04", b"PK\x05\x06")
 _MEMBER: Final = re.compile(r"(.*)!(\d+)/(.*)", re.DOTALL)
-_PACKED: Final = (".gz", ".zst", ".zstd", ".zip")
+_PACKED: Final = (*PACKED_SUFFIXES, ".zip")
 _LEADS_OUT: Final = "its name leads out of the archive, as no log's does. Nothing of it is read"
 _LOCKED: Final = 0x1
 _DRIVE: Final = re.compile(r"[A-Za-z]:")

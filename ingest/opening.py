@@ -2,32 +2,29 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import json
 import re
 import tarfile
 import zipfile
-import zlib
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any, Final, Literal, cast
 
 from app.core.errors import InputError
-from ingest import archives, tars
+from ingest import archives, packing, tars
 from ingest.connectors.files import unrotated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-Compression = Literal["none", "gzip", "zstd", "zip", "tar"]
+Compression = Literal["none", "gzip", "zstd", "bzip2", "xz", "zip", "tar"]
 Layout = Literal["lines", "document", "csv", "events", "event_lines", "parquet", "otlp", "empty"]
 
 MAX_RECORD_BYTES: Final = 64 * 1024 * 1024
 HEAD_BYTES: Final = 256 * 1024
 BOM: Final = b"\xef\xbb\xbf"
-DAMAGED: Final = (EOFError, gzip.BadGzipFile, zlib.error)
 
 # A time or a level in brackets, then an object: lines of a log, and no list.
 _BRACKETED: Final = re.compile(rb'\[[^\[\]{}"]*\][^{]*\{\s*"')
@@ -76,30 +73,23 @@ def look_at(path: Path) -> Shape:
 @contextmanager
 def opened(path: Path, compression: Compression) -> Iterator[IO[bytes]]:
     """The decompressed bytes of a file as a buffered stream."""
-    if compression == "gzip":
-        with gzip.open(path, "rb") as stream:
-            yield cast("IO[bytes]", stream)
-    elif compression == "zstd":
-        import zstandard
-
-        with path.open("rb") as raw, zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True) as frames:
-            yield io.BufferedReader(cast("io.RawIOBase", frames), 1 << 20)
-    elif compression == "zip":
+    if compression == "zip":
         with archives.member_stream(path) as member:
             yield io.BufferedReader(cast("io.RawIOBase", member), 1 << 20)
     elif compression == "tar":
         with archives.member_stream(path) as member, tars.unpacked(member) as stream:
             yield stream
-    else:
+    elif compression == "none":
         with path.open("rb", buffering=1 << 20) as stream:
+            yield stream
+    else:
+        with path.open("rb") as raw, packing.unpacked(raw, compression) as stream:
             yield stream
 
 
 def damaged_errors() -> tuple[type[Exception], ...]:
     """What reading damaged compressed data raises."""
-    import zstandard
-
-    return (*DAMAGED, zipfile.BadZipFile, tarfile.TarError, zstandard.ZstdError)
+    return (*packing.damaged_errors(), zipfile.BadZipFile, tarfile.TarError)
 
 
 def _compression_of(path: Path) -> Compression:
@@ -107,13 +97,7 @@ def _compression_of(path: Path) -> Compression:
     if inside is not None:
         return inside
     with path.open("rb") as raw:
-        return _compression(raw.read(4))
-
-
-def _compression(magic: bytes) -> Compression:
-    if magic[:2] == b"\x1f\x8b":
-        return "gzip"
-    return "zstd" if magic == b"\x28\xb5\x2f\xfd" else "none"
+        return packing.packing_of(raw.read(packing.MAGIC_BYTES)) or "none"
 
 
 def _read_up_to(stream: IO[bytes], limit: int) -> tuple[bytes, Exception | None]:

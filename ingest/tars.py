@@ -6,7 +6,6 @@ member it read last in a spool without a name: members that are read in order co
 
 from __future__ import annotations
 
-import gzip
 import io
 import os
 import tarfile
@@ -17,6 +16,7 @@ from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from app.core.errors import InputError
+from ingest import packing
 from ingest.spool import Descriptor, Spool, SpoolReader
 
 if TYPE_CHECKING:
@@ -29,9 +29,7 @@ MAX_MEMBER: Final = 8 * 1024**3
 PLACES: Final = 2
 MOST_LISTED: Final = 64  # archives whose members are remembered, so that one that did not change is not read again
 _STEP: Final = 1 << 20
-_GZIP: Final = b"\x1f\x8b"
-_ZSTD: Final = b"\x28\xb5\x2f\xfd"
-_ENDINGS: Final = (".tar", ".tgz", ".tzst", ".tar.gz", ".tar.zst", ".tar.zstd")
+_ENDINGS: Final = (".tar", *packing.TAR_SUFFIXES, *(f".tar{suffix}" for suffix in packing.PACKED_SUFFIXES))
 
 
 class Member(NamedTuple):
@@ -122,7 +120,7 @@ class _Cursor:
         """The next member, or None at the end.
 
         Raises:
-            tarfile.TarError, EOFError, OSError, zlib.error, zstandard.ZstdError: the archive is damaged here.
+            one of `damaged_errors`: the archive is damaged here.
         """
         self.member = member = self._tar.next()
         self._tar.members = []  # type: ignore[attr-defined]  # or the headers of all members would stay in memory
@@ -170,9 +168,9 @@ def is_tar(path: Path) -> bool:
     """True for a tar by its first block, packed or not; a file of another name is not unpacked to see."""
     try:
         with path.open("rb") as file:
-            magic = file.read(4)
-            if magic[:2] != _GZIP and magic != _ZSTD:
-                return _is_header(magic + file.read(BLOCK - 4))
+            magic = file.read(packing.MAGIC_BYTES)
+            if packing.packing_of(magic) is None:
+                return _is_header(magic + file.read(BLOCK - packing.MAGIC_BYTES))
             file.seek(0)
             return _is_header(unpacked(file).read(BLOCK))
     except damaged_errors():
@@ -180,7 +178,7 @@ def is_tar(path: Path) -> bool:
 
 
 def ends_as_tar(name: str) -> bool:
-    """True for names that tell a tar: a.tar, a.tgz, a.tar.gz, a.tar.zst."""
+    """True for names that tell a tar: a.tar, a.tgz, a.tar.gz, a.tar.xz."""
     return name.lower().endswith(_ENDINGS)
 
 
@@ -289,17 +287,11 @@ def _why_not(member: tarfile.TarInfo) -> str | None:
 def unpacked(stream: IO[bytes]) -> IO[bytes]:
     """What a buffered stream holds, unpacked where its first bytes say that it is packed."""
     try:
-        magic = cast("io.BufferedReader", stream).peek(4)[:4]
+        magic = cast("io.BufferedReader", stream).peek(packing.MAGIC_BYTES)[: packing.MAGIC_BYTES]
     except EOFError:
         return stream  # which says so again when it is read
-    if magic[:2] == _GZIP:
-        return cast("IO[bytes]", gzip.GzipFile(fileobj=stream))
-    if magic == _ZSTD:
-        import zstandard
-
-        frames = zstandard.ZstdDecompressor().stream_reader(stream, read_across_frames=True)
-        return io.BufferedReader(cast("io.RawIOBase", frames), _STEP)
-    return stream
+    found = packing.packing_of(magic)
+    return stream if found is None else packing.unpacked(stream, found)
 
 
 def _is_header(block: bytes) -> bool:
@@ -314,8 +306,4 @@ def _is_header(block: bytes) -> bool:
 
 def damaged_errors() -> tuple[type[Exception], ...]:
     """What reading a damaged archive raises."""
-    import zlib
-
-    import zstandard
-
-    return (tarfile.TarError, EOFError, OSError, zlib.error, zstandard.ZstdError)
+    return (tarfile.TarError, OSError, *packing.damaged_errors())

@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from app.core.errors import InputError, UsageError
+from ingest.packing import PACKED_SUFFIXES, TAR_SUFFIXES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-_ARCHIVES: Final = (".zip", ".tar", ".tgz", ".tzst")
+_ARCHIVES: Final = (".zip", ".tar", *TAR_SUFFIXES)
 LOG_SUFFIXES: Final = (
     *(".jsonl", ".ndjson", ".jsonlines", ".json", ".log", ".csv", ".tsv", ".parquet", ".sse", ".traj"),
     *_ARCHIVES,  # of logs
 )
-_PACKED: Final = (".gz", ".zst", ".zstd")
 # What log rotation puts behind a name: a number, a day (and hour) with or without dashes, "old".
 _ROTATED: Final = re.compile(
     r"[._-](?:\d{1,4}|\d{4}-?\d{2}-?\d{2}(?:[t_-]?\d{2}(?:[:.-]?\d{2}){0,2})?z?|old)", re.ASCII
@@ -111,9 +111,9 @@ def _folder(folder: Path, patterns: list[tuple[bool, re.Pattern[str]]]) -> Itera
             if not _excluded(inside, patterns):
                 yield Found(written(path), path.resolve())
     if not some:
-        wanted = ", ".join(LOG_SUFFIXES)
+        wanted, packed = ", ".join(LOG_SUFFIXES), ", ".join(PACKED_SUFFIXES)
         raise InputError(
-            f"{folder} holds no log: no file ends in {wanted} (or these with .gz or .zst). Name the files."
+            f"{folder} holds no log: no file ends in {wanted} (or these with {packed} behind). Name the files."
         )
 
 
@@ -163,7 +163,7 @@ def unrotated(name: str) -> str:
 
 
 def _unpacked(name: str) -> str:
-    for packed in _PACKED:
+    for packed in PACKED_SUFFIXES:
         name = name.removesuffix(packed)
     return name
 

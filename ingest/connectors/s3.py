@@ -139,7 +139,7 @@ def _objects(page: dict[str, Any]) -> list[Listed]:
 
 CONNECTOR: Final = Connector(
     name="s3",
-    reads="Objects of an S3 bucket, in any format that Halve reads, plain, gz, zst or zip (extra `s3`).",
+    reads="Objects of an S3 bucket, in any format that Halve reads, plain, gz, zst, bz2, xz or zip (extra `s3`).",
     options=(
         Option("url", "s3://BUCKET[/PREFIX]", required=True),
         Option("key", "the access key id; without it the bucket is read as anybody may", secret=True),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import json
+import lzma
 import os
 import socket
+import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +28,14 @@ if TYPE_CHECKING:
 from app.warehouse.merge import Unpriced
 
 SPOKEN = "the patient Amaryllis Quill"
+
+
+def greedy_xz() -> bytes:
+    """A log in xz whose header asks for a dictionary of 4 GB: byte 4 of the block header, and its checksum."""
+    packed = bytearray(lzma.compress(lines(range(5)).encode()))
+    packed[12 + 4] = 40
+    packed[12 + 8 : 12 + 12] = zlib.crc32(packed[12 : 12 + 8]).to_bytes(4, "little")
+    return bytes(packed)
 
 
 def test_a_name_that_is_no_utf8_is_written_safely_and_its_file_read(store: Store, tmp_path: Path) -> None:
@@ -58,9 +69,13 @@ def test_a_name_that_is_no_utf8_is_read_by_worker_processes_too(store: Store, tm
         ("corrupt.jsonl.gz", b"\x1f\x8b\x08\x00" + b"garbage" * 40, "damaged from its start"),
         ("cut.jsonl.gz", gzip.compress(lines(range(9)).encode())[:12], "damaged from its start"),
         ("corrupt.jsonl.zst", b"\x28\xb5\x2f\xfd" + b"garbage" * 40, "damaged from its start"),
+        ("corrupt.jsonl.bz2", b"BZh9" + b"garbage" * 40, "damaged from its start"),
+        ("cut.jsonl.bz2", bz2.compress(lines(range(9)).encode())[:12], "damaged from its start"),
+        ("corrupt.jsonl.xz", b"\xfd7zXZ\x00" + b"garbage" * 40, "damaged from its start"),
+        ("greedy.jsonl.xz", greedy_xz(), "damaged from its start"),
         ("nul.jsonl", bytes(4096), "only NUL bytes"),
     ],
-    ids=["corrupt gz", "cut gz", "corrupt zst", "nul"],
+    ids=["corrupt gz", "cut gz", "corrupt zst", "corrupt bz2", "cut bz2", "corrupt xz", "greedy xz", "nul"],
 )
 def test_a_file_without_one_readable_byte_is_rejected_and_shown(
     store: Store, tmp_path: Path, name: str, data: bytes, reason: str

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import bz2
 import csv
 import gzip
 import io
 import json
+import lzma
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -18,6 +20,7 @@ from ingest.connectors.files import find
 from ingest.formats.column_map import from_argument
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from made_logs import Store
@@ -30,6 +33,8 @@ def test_lines_documents_and_compressed_files_give_the_same_calls(store: Store, 
         "a.jsonl": text.encode(),
         "b.jsonl.gz": gzip.compress(text.encode()),
         "c.jsonl.zst": zstandard.compress(text.encode()),
+        "i.jsonl.bz2": bz2.compress(text.encode()),
+        "j.jsonl.xz": lzma.compress(text.encode()),
         "d.json": json.dumps(records).encode(),
         "e.json": json.dumps(records, indent=2).encode(),
         "f.json": "\n".join(json.dumps(record, indent=1) for record in records).encode(),
@@ -48,6 +53,19 @@ def test_two_compressed_members_in_one_file_are_both_read(store: Store, tmp_path
     (tmp_path / "a.gz").write_bytes(gzip.compress(line(1).encode()) + gzip.compress(line(2).encode()))
     (tmp_path / "b.zst").write_bytes(zstandard.compress(line(3).encode()) + zstandard.compress(line(4).encode()))
     assert store.ingest(tmp_path / "a.gz", tmp_path / "b.zst").stored == 4
+    (tmp_path / "c.bz2").write_bytes(bz2.compress(line(5).encode()) + bz2.compress(line(6).encode()))
+    padded = lzma.compress(line(7).encode()) + bytes(8) + lzma.compress(line(8).encode()) + bytes(4)
+    (tmp_path / "d.xz").write_bytes(padded)
+    assert store.ingest(tmp_path / "c.bz2", tmp_path / "d.xz").stored == 4
+
+
+@pytest.mark.parametrize("pack", [bz2.compress, lzma.compress], ids=["bz2", "xz"])
+def test_a_packed_file_of_many_megabytes_is_read_in_steps(
+    store: Store, tmp_path: Path, pack: Callable[[bytes], bytes]
+) -> None:
+    long = lines(range(3)).replace("\n", " " * 3_000_000 + "\n")
+    (tmp_path / "a.jsonl.x").write_bytes(pack(long.encode()))
+    assert store.ingest(tmp_path / "a.jsonl.x").stored == 3
 
 
 def test_a_torn_line_costs_itself_and_the_record_behind_it_is_salvaged(store: Store, tmp_path: Path) -> None:

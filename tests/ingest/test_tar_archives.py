@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
+import lzma
 import os
 import random
 import tarfile
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 
     from made_logs import Store
 
-PACKINGS = ("tar", "tar.gz", "tgz", "tar.zst")
+PACKINGS = ("tar", "tar.gz", "tgz", "tar.zst", "tar.bz2", "tbz2", "tar.xz", "txz")
 
 
 def plain(name: str, body: bytes | str, **fields: object) -> tuple[tarfile.TarInfo, bytes]:
@@ -45,6 +47,10 @@ def packed(place: Path, members: Iterable[tuple[tarfile.TarInfo, bytes]], form: 
         data = gzip.compress(data)
     elif place.suffix == ".zst":
         data = zstandard.compress(data)
+    elif place.suffix in (".bz2", ".tbz2"):
+        data = bz2.compress(data, 1)  # in its smallest blocks: of a torn block nothing can be unpacked
+    elif place.suffix in (".xz", ".txz"):
+        data = lzma.compress(data)
     place.write_bytes(data)
     return place
 
@@ -132,7 +138,7 @@ def test_links_devices_and_names_that_lead_out_are_refused_by_name(store: Store,
     assert store.rows("SELECT count(*) FROM requests WHERE provider_response_id LIKE '%66'") == [(0,)]
 
 
-@pytest.mark.parametrize("packing", ["tar", "tar.gz", "tar.zst"])
+@pytest.mark.parametrize("packing", ["tar", "tar.gz", "tar.zst", "tar.bz2", "tar.xz"])
 def test_what_stands_before_a_tears_end_is_read_and_the_tear_is_named(
     store: Store, tmp_path: Path, packing: str
 ) -> None:
