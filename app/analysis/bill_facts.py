@@ -6,6 +6,7 @@ requests: a gap shows in the reconciliation, a dollar counted twice would not.
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,14 +22,17 @@ if TYPE_CHECKING:
     from app.analysis.bills import BillLine
 
 Logged = tuple[int, str | None, str | None, str | None]
-_NAMES: Final = ("at_us", "source", "provider", "account", "model_id", "service_tier", "is_batch")
+_NAMES: Final = ("at_us", "source", "provider", "account", "model_id", "service_tier", "is_batch", "charge")
 _SUMS: Final = ("requests", *TOKEN_CLASSES, *COST_PARTS, "cost_pusd", "cost_list_pusd", "cost_reported_pusd")
 _SCHEMA: Final = {
     **dict.fromkeys(_NAMES, pl.String),
     "at_us": pl.Int64,
     "cost_state": pl.String,
     **dict.fromkeys(_SUMS, pl.Int64),
+    "units": pl.String,
 }
+_UNITS: Final = {"web_search": "web_search", "request": "call"}
+"""Classes of a bill that are counted in units, and what `units` calls them."""
 _DEFAULT_WRITE: Final = {"openai": "tok_cache_write_30m", "azure": "tok_cache_write_30m"}
 
 
@@ -44,12 +48,16 @@ def bill_facts(lines: Iterable[BillLine], logged: Iterable[Logged]) -> pl.DataFr
     with_cost = _Accounts(line for line in kept if line.has_cost)
     with_usage = _Accounts(line for line in kept if not line.has_cost)
     rows: dict[tuple[Any, ...], dict[str, int]] = defaultdict(dict)
+    units: dict[tuple[Any, ...], dict[str, int]] = defaultdict(dict)
     states: dict[tuple[Any, ...], set[str]] = defaultdict(set)
     for line in kept:
         key = _key(line)
         counts = not (line.has_cost and with_usage.has(line))
         charges = line.has_cost or not (line.cost_elsewhere and with_cost.has(line))
         _add(rows[key], line, counts=counts, charges=charges)
+        if counts and line.usage_class in _UNITS and line.quantity is not None:
+            name = _UNITS[line.usage_class]
+            units[key][name] = units[key].get(name, 0) + int(line.quantity)
         if charges:
             states[key].add("priced" if line.amount_pusd is not None else "unpriced")
     made = [
@@ -58,6 +66,7 @@ def bill_facts(lines: Iterable[BillLine], logged: Iterable[Logged]) -> pl.DataFr
         | dict(zip(_NAMES, key, strict=True))
         | {"cost_state": _state(states[key])}
         | sums
+        | {"units": json.dumps(units[key]) if units[key] else None}
         for key, sums in rows.items()
     ]
     return pl.DataFrame(made, schema=_SCHEMA)
@@ -72,6 +81,7 @@ def _key(line: BillLine) -> tuple[Any, ...]:
         line.model_id or UNASSIGNED,
         line.service_tier or UNASSIGNED,
         "true" if line.is_batch else "false",
+        None if line.kind == "usage" else line.kind,
     )
 
 

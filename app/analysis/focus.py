@@ -100,6 +100,20 @@ NEVER_NULL: Final = (
 )  # fmt: skip
 """Mandatory columns of FOCUS 1.2 that a row must fill."""
 
+CATEGORIES: Final = {"credit": "Credit", "refund": "Adjustment", "fee": "Purchase", "tax": "Tax"}
+"""ChargeCategory of what a bill charges beside usage; what a refund gives back is not said, so it is an Adjustment."""
+UNIT_NAMES: Final = {
+    "web_search": "Searches",
+    "storage_search": "Searches",
+    "code_execution": "Sessions",
+    "rerank": "Searches",
+    "second": "Seconds",
+    "page": "Pages",
+    "character": "Characters",
+    "image": "Images",
+    "call": "Requests",
+}
+"""ConsumedUnit of what is counted beside tokens; of other fees no quantity is given."""
 _TAGS: Final = ("feature", "team", "environment")
 
 
@@ -107,13 +121,22 @@ def rows(charges: pl.DataFrame, span: Span, zone: str, *, hourly: bool, version:
     """The charges of a span (`app.analysis.charges`) as FOCUS rows, columns and types of `COLUMNS`."""
     named = charges.with_columns(
         provider=pl.col("provider").fill_null("unknown"),
-        model_id=pl.col("model_id").fill_null("unknown"),
+        model_id=pl.when(pl.col("charge").is_null())
+        .then(pl.col("model_id").fill_null("unknown"))
+        .otherwise("model_id"),
         metered=pl.col("tokens").is_not_null(),
+        unit_name=pl.col("unit").replace_strict(UNIT_NAMES, default=None, return_dtype=pl.String),
+        is_usage=pl.col("charge").is_null(),
+        category=pl.col("charge").replace_strict(CATEGORIES, default="Usage", return_dtype=pl.String),
     )
-    model, cls = pl.col("model_id"), pl.col("class").str.replace_all("_", " ", literal=True)
-    quantity = pl.when("metered").then("tokens")
-    unit = pl.when("metered").then(pl.lit("Tokens"))
+    model, cls = pl.col("model_id").fill_null("unknown"), pl.col("class").str.replace_all("_", " ", literal=True)
+    counted = pl.col("unit_name").is_not_null()
+    quantity = (
+        pl.when("metered").then(pl.col("tokens").cast(QUANTITY)).when(counted).then(pl.col("units").cast(QUANTITY))
+    )
+    unit = pl.when("metered").then(pl.lit("Tokens")).when(counted).then("unit_name")
     sku = pl.col("provider") + pl.lit("/") + model + pl.lit("/") + pl.col("class")
+    has_sku = pl.col("is_usage") | (pl.col("category") == "Purchase")
     details = _json(
         {
             "x_TokenClass": pl.col("class"),
@@ -136,18 +159,18 @@ def rows(charges: pl.DataFrame, span: Span, zone: str, *, hourly: bool, version:
         PricingCurrencyEffectiveCost="billed_usd",
         PricingCurrencyContractedUnitPrice=pl.when("metered").then("rate"),
         PricingCurrencyListUnitPrice=pl.when("metered").then("list_rate"),
-        ChargeCategory=pl.lit("Usage"),
-        ChargeDescription=model
+        ChargeCategory="category",
+        ChargeDescription=pl.coalesce("model_id", "provider")
         + pl.lit(" ")
         + cls
         + pl.when("metered").then(pl.lit(" tokens")).otherwise(pl.lit(""))
         + served,
-        ChargeFrequency=pl.lit("Usage-Based"),
+        ChargeFrequency=pl.when("is_usage").then(pl.lit("Usage-Based")).otherwise(pl.lit("One-Time")),
         ConsumedQuantity=quantity,
         ConsumedUnit=unit,
         PricingQuantity=quantity,
         PricingUnit=unit,
-        PricingCategory=pl.when(pl.col("cost_usd").is_not_null()).then(pl.lit("Standard")),
+        PricingCategory=pl.when(has_sku, pl.col("cost_usd").is_not_null()).then(pl.lit("Standard")),
         ContractedUnitPrice=pl.when("metered").then("rate"),
         ListUnitPrice=pl.when("metered").then("list_rate"),
         ProviderName="provider",
@@ -159,9 +182,9 @@ def rows(charges: pl.DataFrame, span: Span, zone: str, *, hourly: bool, version:
         ServiceSubcategory=pl.lit("Generative AI"),
         ServiceName=pl.col("provider") + pl.lit(" API"),
         ResourceId="model_id",
-        ResourceType=pl.lit("Model"),
-        SkuId=sku,
-        SkuMeter=cls,
+        ResourceType=pl.when(pl.col("model_id").is_not_null()).then(pl.lit("Model")),
+        SkuId=pl.when(has_sku).then(sku),
+        SkuMeter=pl.when(has_sku).then(cls),
         SkuPriceId=pl.col("price_row") + pl.lit(" for ") + sku,
         SkuPriceDetails=pl.when(pl.col("price_row").is_not_null()).then(details),
         Tags=_json({name: pl.when(pl.col(name) != UNASSIGNED).then(name) for name in _TAGS}),

@@ -140,7 +140,7 @@ FROM billed
 """
 MIGRATIONS = (
     "facts", "analysis", "bills", "bill_lines", "overlaps", "bill_state", "bill_costs", "cut_short", "days_of_bills",
-    "payers_of_bills", "items_gone", "bills_unlike",
+    "payers_of_bills", "items_gone", "bills_unlike", "charges_of_bills",
 )  # fmt: skip
 COPIED = ("requests", "attribution", "sources", "billed", "bill_lines")
 

@@ -42,9 +42,6 @@ _KINDS: Final[Mapping[str, Kind]] = {
     "Tax": "tax",
     "Credit": "credit",
     "Refund": "refund",
-    "EdpDiscount": "credit",
-    "BundledDiscount": "credit",
-    "PrivateRateDiscount": "credit",
     "SavingsPlanNegation": "credit",
     "Fee": "fee",
     "RIFee": "fee",
@@ -110,7 +107,7 @@ def _line(record: Mapping[str, Any], on: str, cost: Any, quantity: Any, unit: st
     said = text(_get(record, "line_item_line_item_description")) or ""
     account = text(_get(record, "line_item_usage_account_id"))
     ours = "bedrock" in f"{code} {said}".lower()
-    kind = _KINDS.get(text(_get(record, "line_item_line_item_type")) or "Usage", "other") if ours else "other"
+    kind = _kind(text(_get(record, "line_item_line_item_type")) or "Usage") if ours else "other"
     model, usage_class, (tier, batch) = _named(usage_type) if ours else (None, "other", (None, None))
     commitment = nested(record, "savings_plan_savings_plan_effective_cost")
     return BilledLine(
@@ -133,6 +130,11 @@ def _line(record: Mapping[str, Any], on: str, cost: Any, quantity: Any, unit: st
         effective_cost=money(commitment, "effective cost") if text(commitment) else None,
         currency=(text(_get(record, "line_item_currency_code")) or "USD").upper(),
     )
+
+
+def _kind(line_item_type: str) -> Kind:
+    """What a line is; AWS adds kinds of discounts, all of which are named so."""
+    return _KINDS.get(line_item_type, "credit" if line_item_type.endswith("Discount") else "other")
 
 
 def _named(usage_type: str) -> tuple[str | None, str, tuple[str | None, bool | None]]:

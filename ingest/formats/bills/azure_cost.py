@@ -94,6 +94,8 @@ def _kind(charge: str, negative: bool) -> Kind:
         return "credit" if negative else "usage"
     if charge == "Refund":
         return "refund"
+    if charge == "Tax":
+        return "tax"
     if charge in ("Purchase", "UnusedReservation", "UnusedSavingsPlan"):
         return "fee"
     return "credit" if negative else "fee"

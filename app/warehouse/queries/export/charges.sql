@@ -4,8 +4,9 @@
 -- price_book, cost_state (other_row: usage on a bill of which another row says the cost; it costs 0 here), source,
 -- billing, service_tier, is_batch, operation, feature, team, environment, confidence (of the price row: confirmed,
 -- estimated; billed for days that only a bill knows; NULL where no row is at hand), requests (NULL where a bill counts
--- none), tokens, rate, list_rate (USD a token), cost_usd, list_usd, billed_usd (0 where the source is
--- known not to be billed by the request, NULL where nobody said). Unknown is NULL.
+-- none), tokens, charge (credit, refund, fee, tax; NULL: usage), unit and units (of a fee for one kind of unit: its name in
+-- the units of requests, and how many), rate, list_rate (USD a token), cost_usd, list_usd, billed_usd (0 where the source
+-- is known not to be billed by the request, NULL where nobody said). Unknown is NULL.
 WITH billing_of AS (
     SELECT source AS billed_source, max(billing) AS billing FROM sources GROUP BY source
 ),
@@ -23,7 +24,16 @@ joined AS (
 charged AS (
     SELECT
         CASE WHEN $hourly THEN r.at_us - r.at_us % 3600000000 ELSE $from_us END AS from_us,
-        r.provider, r.account, coalesce(r.model_id, r.model) AS model_id, r.region, j.class, r.price_row, r.price_book,
+        r.provider, r.account, coalesce(r.model_id, r.model) AS model_id, r.region,
+        CASE WHEN r.charge IS NOT NULL AND j.class = 'fees' THEN r.charge ELSE j.class END AS class,
+        r.charge,
+        CASE WHEN j.class = 'fees' THEN nullif(
+            regexp_extract(r.units, '^[{] *"([a-z_]+)" *: *[0-9]{1,12}(?:[.][0-9]+)? *[}]$', 1), ''
+        ) END AS unit,
+        CASE WHEN j.class = 'fees' THEN cast(
+            nullif(regexp_extract(r.units, '^[{] *"[a-z_]+" *: *([0-9]{1,12}(?:[.][0-9]+)?) *[}]$', 1), '') AS DECIMAL(20, 6)
+        ) END AS units,
+        r.price_row, r.price_book,
         CASE
             WHEN r.assigned_by = 'bill' AND r.cost_state = 'priced' AND j.cost_pusd IS NULL THEN 'other_row'
             ELSE r.cost_state
@@ -56,7 +66,8 @@ charged AS (
 summed AS (
     SELECT
         from_us, provider, account, model_id, region, class, price_row, price_book, cost_state, source, billing, service_tier,
-        is_batch, operation, feature, team, environment, confidence, rate, list_rate,
+        is_batch, operation, feature, team, environment, confidence, charge, unit, rate, list_rate,
+        cast(sum(units) AS DECIMAL(38, 6)) AS units,
         cast(sum(cast(calls AS DECIMAL(38, 0))) AS BIGINT) AS requests,
         cast(sum(cast(tokens AS DECIMAL(38, 0))) AS BIGINT) AS tokens,
         cast(sum(cast(cost_pusd AS DECIMAL(38, 0))) AS DECIMAL(25, 0)) AS cost_pusd,
@@ -64,12 +75,13 @@ summed AS (
     FROM charged
     GROUP BY
         from_us, provider, account, model_id, region, class, price_row, price_book, cost_state, source, billing, service_tier,
-        is_batch, operation, feature, team, environment, confidence, rate, list_rate
+        is_batch, operation, feature, team, environment, confidence, charge, unit, rate, list_rate
 )
 
 SELECT
     from_us, provider, account, model_id, region, class, price_row, price_book, cost_state, source, billing,
     service_tier, is_batch, operation, feature, team, environment, confidence, requests, tokens,
+    charge, unit, CASE WHEN unit IS NOT NULL THEN units END AS units,
     rate * cast('0.000000000001' AS DECIMAL(13, 12)) AS rate,
     list_rate * cast('0.000000000001' AS DECIMAL(13, 12)) AS list_rate,
     cost_pusd * cast('0.000000000001' AS DECIMAL(13, 12)) AS cost_usd,
@@ -81,4 +93,4 @@ SELECT
 FROM summed
 ORDER BY
     from_us, provider, account, model_id, feature, team, environment, class, region, price_row, price_book, cost_state, source,
-    service_tier, is_batch, operation, rate, list_rate
+    service_tier, is_batch, operation, charge, unit, rate, list_rate

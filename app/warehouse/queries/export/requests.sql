@@ -1,6 +1,6 @@
 -- The temporary table {into}: the requests that start in [from_us, to_us) (0 with those that have no time) with the
 -- newest attribution. Columns: at_us, those of requests, feature, team, environment, assigned_by, template, calls (how
--- many calls a row stands for).
+-- many calls a row stands for), charge (NULL: usage).
 CREATE OR REPLACE TEMP TABLE {into} AS
 SELECT
     r.*,
@@ -9,7 +9,8 @@ SELECT
     coalesce(a.environment, 'unassigned') AS environment,
     coalesce(a.rule, 'none') AS assigned_by,
     a.template,
-    cast(1 AS BIGINT) AS calls
+    cast(1 AS BIGINT) AS calls,
+    cast(NULL AS VARCHAR) AS charge
 FROM (
     SELECT start_us AS at_us, * FROM counted_requests WHERE start_us IS NOT NULL
     UNION ALL
