@@ -121,14 +121,16 @@ def merge(session: Session, arrivals: Arrivals, pricer: Pricer) -> pl.DataFrame:
 
 
 def _standing(session: Session, keys: pl.Series) -> pl.DataFrame:
-    """The stored rows of these keys."""
+    """The stored rows of these keys, with the warnings of their records alone: those of a price are no word of a log,
+    and a row that is read again must not be priced anew for them past the ledger.
+    """
     session.register("incoming_keys", pl.DataFrame({"request_key": keys}))
     known = session.frame("ingest.standing_keys")
     session.unregister("incoming_keys")
     session.register("incoming_keys", known)
     standing = session.frame("ingest.standing")
     session.unregister("incoming_keys")
-    return with_plain_ids(standing)
+    return with_plain_ids(standing).with_columns(warnings=own_warnings())
 
 
 def collision_key(key: int, identity: str) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import random
 import subprocess
@@ -95,6 +96,39 @@ def test_llmc_034_a_corrected_price_reprices_history_deliberately_and_keeps_what
     assert (entry["before_usd"], entry["after_usd"]) == (expected["cost_usd_before"], expected["cost_usd_after"])
     assert inside(data, "prices", "rollback", "0", "--apply").code == 0
     assert spend(data) == Decimal(expected["cost_usd_before"]), "the old value was kept"
+
+
+def answer(number: int, model: str, **usage: object) -> str:
+    """A logged answer with a strong id."""
+    counts = {"prompt_tokens": 1000, "completion_tokens": 10, "total_tokens": 1010, **usage}
+    choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "ok"}}
+    record = {"id": f"chatcmpl-{number:029d}", "object": "chat.completion", "created": 1_782_864_000 + number}
+    return json.dumps({**record, "model": model, "choices": [choice], "usage": counts}) + "\n"
+
+
+def test_a_log_that_is_read_again_keeps_its_figures_whatever_its_prices_said_of_it(tmp_path: Path) -> None:
+    rates = "rates:\n  - {provider: unassigned, model: known, input: 1, output: 1}\n"
+    later = (
+        rates.replace("input: 1,", "input: 3,") + "  - {provider: unassigned, model: unknown, input: 5, output: 5}\n"
+    )
+    told = [answer(1, "known"), answer(2, "unknown"), answer(3, "known", cost=0.5)]
+    (tmp_path / "log.jsonl").write_text("".join(told))
+    (tmp_path / "copy.jsonl").write_text("".join(reversed(told)))
+    data, kept = tmp_path / "data", ("provider_response_id", "cost_usd", "cost_state", "price_row", "warnings")
+    assert inside(data, "ingest", tmp_path / "log.jsonl", HALVE_PRICES=str(prices(tmp_path, rates))).code == 0
+
+    def figures() -> list[tuple[str, ...]]:
+        (tmp_path / "out.csv").unlink(missing_ok=True)
+        assert inside(data, "export", "csv", "--out", tmp_path / "out.csv").code == 0
+        with (tmp_path / "out.csv").open(newline="") as stream:
+            return sorted(tuple(row[name] for name in kept) for row in csv.DictReader(stream))
+
+    before = figures()
+    assert {row[4] for row in before} >= {"unknown_model", "reported_cost_disagrees"}
+    again = inside(data, "ingest", tmp_path / "copy.jsonl", "--json", HALVE_PRICES=str(prices(tmp_path, later)))
+    assert (again.json["merged"], again.json["updated"]) == (3, 0), again
+    assert figures() == before, "figures change by a version of the ledger, and by nothing else"
+    assert reprice(data, "--prices", tmp_path / "prices.yml", "--apply")["changed"] == 3
 
 
 def test_a_dry_run_adds_up_and_says_why(tmp_path: Path) -> None:
