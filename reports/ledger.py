@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from app.core.money import pico, usd_text
 from app.warehouse.ledger import END_OF_TIME
+from reports.columns import aligned
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -100,11 +101,8 @@ def difference_text(document: Mapping[str, Any]) -> str:
         lines.append(
             f"{document['passed_over']:,} requests keep their figures: a fuller log has replaced the call since."
         )
-    lines += list(_table(document["changes"]))
+    lines += _table(document)
     lines += [
-        f"{'Unchanged':<52}{document['requests'] - document['changed']:>12,}{_known(document['unchanged_usd'])}",
-        f"{'Total':<52}{document['requests']:>12,}{_known(document['before_usd'])}{_known(document['after_usd'])}"
-        f"{_signed(document['difference_usd']):>22}",
         f"With a known cost: {document['priced_before']:,} requests before, {document['priced_after']:,} after.",
     ]
     if not document.get("applied", True):
@@ -129,33 +127,52 @@ def _headline(document: Mapping[str, Any]) -> str:
     )
 
 
-def _table(changes: Sequence[Mapping[str, Any]]) -> Iterable[str]:
-    if not changes:
-        return
-    yield f"{'day':<12}{'model':<40}{'requests':>12}{'before, USD':>22}{'after, USD':>22}{'difference':>22}  why"
-    rows = sorted(changes, key=lambda row: -abs(pico(row["difference_usd"])))
-    for row in rows[:SHOWN]:
-        yield (
-            f"{row['day'] or 'no time':<12}{_cut(row['model'] or '-', 39):<40}{row['requests']:>12,}"
-            f"{_known(row['before_usd'])}{_known(row['after_usd'])}"
-            f"{_signed(row['difference_usd']):>22}  {row['why']}"
+def _table(document: Mapping[str, Any]) -> Iterable[str]:
+    """What changed, the largest first, then what did not, and the whole."""
+    heading = ("day", "model", "requests", "before, USD", "after, USD", "difference", "why")
+    rows = sorted(document["changes"], key=lambda row: -abs(pico(row["difference_usd"])))
+    grid = [
+        (
+            row["day"] or "no time",
+            _cut(row["model"] or "-", 39),
+            f"{row['requests']:,}",
+            _known(row["before_usd"]),
+            _known(row["after_usd"]),
+            _signed(row["difference_usd"]),
+            row["why"],
         )
+        for row in rows[:SHOWN]
+    ]
     left = rows[SHOWN:]
     if left:
         amount = usd_text(sum(pico(row["difference_usd"]) for row in left)) or "0"
         label = f"{len(left)} smaller changes (--json lists them)"
-        yield f"{label:<52}{sum(row['requests'] for row in left):>12,}{'':>44}{_signed(amount):>22}"
+        grid.append((label, "", f"{sum(row['requests'] for row in left):,}", "", "", _signed(amount), ""))
+    unchanged = document["requests"] - document["changed"]
+    grid += [
+        ("Unchanged", "", f"{unchanged:,}", _known(document["unchanged_usd"]), "", "", ""),
+        (
+            "Total",
+            "",
+            f"{document['requests']:,}",
+            _known(document["before_usd"]),
+            _known(document["after_usd"]),
+            _signed(document["difference_usd"]),
+            "",
+        ),
+    ]
+    return aligned([heading, *grid], right={2, 3, 4, 5}, names=2)
 
 
 def versions_text(rows: Sequence[Mapping[str, Any]]) -> str:
     """One line a version, the newest first."""
     if not rows:
         return "Nothing was priced anew yet: every cost is what its request was priced at when it was taken in."
-    head = f"{'version':>7}  {'when':<20}{'state':<12}{'changed':>12}{'difference, USD':>22}  what"
-    return "\n".join([head, *(_version_line(row) for row in rows)])
+    heading = ("version", "when", "state", "changed", "difference, USD", "what")
+    return "\n".join(aligned([heading, *(_version_row(row) for row in rows)], right={3, 4}, names=2))
 
 
-def _version_line(row: Mapping[str, Any]) -> str:
+def _version_row(row: Mapping[str, Any]) -> tuple[str, ...]:
     if row["kind"] == "rollback":
         what = f"back to version {row['restores']}"
     else:
@@ -163,13 +180,17 @@ def _version_line(row: Mapping[str, Any]) -> str:
     span = f", {row['from'] or 'the first'} to {row['to'] or 'the last'}" if row["from"] or row["to"] else ""
     why = f": {row['why']}" if row["why"] else ""
     return (
-        f"{row['version']:>7}  {row['started'][:19]:<20}{row['state']:<12}{row['changed']:>12,}"
-        f"{_signed(row['difference_usd']):>22}  {what}{span} (by {row['who'] or 'unknown'}){_cut(why, 80)}"
+        str(row["version"]),
+        row["started"][:19],
+        row["state"],
+        f"{row['changed']:,}",
+        _signed(row["difference_usd"]),
+        f"{what}{span} (by {row['who'] or 'unknown'}){_cut(why, 80)}",
     )
 
 
 def _known(amount: str | None) -> str:
-    return f"{amount or 'unknown':>22}"
+    return amount or "unknown"
 
 
 def _signed(amount: str) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from app.pricing.rates import FEES
 from app.pricing.rule_text import usd
+from app.pricing.show import SHOWN
 from reports.columns import aligned
 
 if TYPE_CHECKING:
@@ -15,7 +16,9 @@ if TYPE_CHECKING:
     from app.pricing.difference import Item
     from app.pricing.disagreement import Check
     from app.pricing.imported import Import
+    from app.pricing.show import PriceLine
 
+LONGEST_ROW: Final = 60
 KINDS: Final = (
     ("added", "New: the book has no price for these"),
     ("changed", "Changed: the book has another rate"),
@@ -152,6 +155,16 @@ def check_document(found: Check) -> dict[str, Any]:
             for one in found.found
         ],
     }
+
+
+def rate_lines(lines: Sequence[PriceLine]) -> Iterator[str]:
+    """Dated rates as a table for people, USD per million tokens."""
+    heading = ("price row", *(name.replace("_", " ") for name in SHOWN), "status", "source")
+    rows = [
+        (line.price_row, *(line.usd_per_mtok[name] or "-" for name in SHOWN), line.status, line.source)
+        for line in lines
+    ]
+    return aligned([heading, *rows], right=range(1, len(SHOWN) + 1), longest=LONGEST_ROW)
 
 
 def check_lines(found: Check) -> Iterator[str]:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from app.web.format import plural
-from reports.columns import aligned
+from reports.columns import aligned, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -78,12 +78,14 @@ def _replay_row(name: str, row: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def quotes(lines: Sequence[Quote]) -> Iterator[str]:
-    """One line a quote: id, dollars, state, price rows."""
-    for quote in lines:
-        least = "" if quote.at_least_usd is None else f"${quote.at_least_usd} + "
-        usd = f"{least}unpriced" if quote.usd is None else f"${quote.usd}"
-        rows = _clean(", ".join(quote.price_rows))
-        yield f"{_clean(quote.id):<24}{usd:>18}  {quote.state:<10}  {rows}{_said(quote)}"
+    """A table of quotes: id, dollars, state, price rows."""
+    return aligned([("id", "cost", "state", "price rows"), *map(_quote, lines)], right={1})
+
+
+def _quote(quote: Quote) -> tuple[str, ...]:
+    least = "" if quote.at_least_usd is None else f"${quote.at_least_usd} + "
+    usd = f"{least}unpriced" if quote.usd is None else f"${quote.usd}"
+    return _clean(quote.id), usd, quote.state, f"{_clean(', '.join(quote.price_rows))}{_said(quote)}"
 
 
 def _said(quote: Quote) -> str:
@@ -139,13 +141,13 @@ def _came(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def source_kinds(kinds: Sequence[Mapping[str, Any]]) -> str:
     """The kinds of sources with their options."""
-    lines = []
+    lines: list[str] = []
     for kind in kinds:
-        lines.append(f"{kind['kind']}: {kind['reads']}")
+        lines += wrapped(f"{kind['kind']}: {kind['reads']}", indent="  ")
         for option in kind["options"]:
             must = " (needed)" if option["required"] else ""
             how = "env:NAME or file:PATH of " if option["secret"] else ""
-            lines.append(f"    {option['name']:<18}{how}{option['about']}{must}")
+            lines += wrapped(f"    {option['name']:<18}{how}{option['about']}{must}", indent=" " * 22)
     return "\n".join(lines)
 
 
@@ -167,8 +169,9 @@ def _moment(us: int | None) -> str:
 
 
 def checks(rows: Sequence[Mapping[str, Any]]) -> str:
-    """The checks of the data folder, one a line."""
-    return "\n".join(f"{'ok  ' if row['ok'] else 'FAIL'}  {row['name']}: {_clean(row['message'])}" for row in rows)
+    """The checks of the data folder, one a line or, on a terminal, folded below it."""
+    said = (f"{'ok  ' if row['ok'] else 'FAIL'}  {row['name']}: {_clean(row['message'])}" for row in rows)
+    return "\n".join(line for text in said for line in wrapped(text, indent=" " * 6))
 
 
 def _clean(text: str) -> str:

@@ -23,10 +23,10 @@ def prices() -> None:
 def show(model: str, prices: str | None, as_json: bool) -> None:
     """Show every dated rate of MODEL with its source."""
     from app.main import offline
-    from app.pricing.show import table
+    from reports.price_tables import rate_lines
 
     lines = offline.price_lines(model, settings_of(prices=prices))
-    click.echo(json.dumps([asdict(line) for line in lines]) if as_json else table(lines))
+    click.echo(json.dumps([asdict(line) for line in lines]) if as_json else "\n".join(rate_lines(lines)))
 
 
 @prices.command("quote")

@@ -99,20 +99,6 @@ def show(book: PriceBook, model: str, provider: str | None = None) -> list[Price
     return [_line(row) for row in rows]
 
 
-def table(lines: list[PriceLine]) -> str:
-    """The lines as plain text, USD per million tokens."""
-    heading = ["price row", *(name.replace("_", " ") for name in SHOWN), "status", "source"]
-    cells = [
-        [line.price_row, *(line.usd_per_mtok[name] or "-" for name in SHOWN), line.status, line.source]
-        for line in lines
-    ]
-    widths = [max(len(row[column]) for row in [heading, *cells]) for column in range(len(heading))]
-    return "\n".join(
-        "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
-        for row in [heading, *cells]
-    )
-
-
 def _line(row: RateRow) -> PriceLine:
     search = row.rates["r_web_search"]
     return PriceLine(

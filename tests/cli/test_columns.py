@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from reports import batch_jobs, reconciliation, tables
-from reports.columns import LONGEST, aligned
+from reports import batch_jobs, ledger, reconciliation, tables
+from reports.columns import LONGEST, aligned, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -96,3 +96,47 @@ def test_amounts_of_a_reconciliation_stand_under_each_other() -> None:
     assert head.index("logged") + 6 == first.index("$3.00") + 5 == second.index("n/a ") + 3
     worth = [line for line in lines if line.startswith("  ") and "$" in line]
     assert len({len(line) for line in worth}) == 1
+
+
+ROWS = st.lists(st.tuples(NAMES, NAMES, NAMES, st.integers(0, 10**15)), min_size=1, max_size=6)
+
+
+@given(ROWS, st.integers(20, 120))
+def test_a_table_wider_than_the_terminal_is_folded_and_loses_nothing(
+    found: list[tuple[str, str, str, int]], width: int
+) -> None:
+    heading = ("name", "kind", "where", "count")
+    rows = [heading, *((name, kind, where, f"{count:,}") for name, kind, where, count in found)]
+    lines = list(aligned(rows, right={3}, width=width))
+    widest = max(4 + len("where ") + cell_len(cell) for row in rows for cell in row)
+    assert all(cell_len(line) <= max(width, widest) for line in lines)
+    text = "\n".join(lines)
+    for row in rows[1:]:
+        assert all(cell in text for cell in row)
+    assert list(aligned(rows, right={3}, width=0)) == list(aligned(rows, right={3}, width=10_000))
+
+
+@given(st.text("ab c", max_size=300), st.integers(10, 60))
+def test_a_wrapped_sentence_keeps_its_words_and_its_width(text: str, width: int) -> None:
+    lines = list(wrapped(text, indent="  ", width=width))
+    assert " ".join(lines).split() == text.split()
+    assert lines[0].startswith(text[: len(text) - len(text.lstrip())])
+    assert all(
+        cell_len(line) <= max(width, 2 + max(map(len, text.split()), default=0)) or not line.strip() for line in lines
+    )
+
+
+@pytest.mark.parametrize("width", ["80", "60"])
+def test_commands_fold_what_the_window_cannot_hold(width: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", width)
+    rows = [
+        {
+            "version": 12, "started": "2026-11-30T12:00:00Z", "state": "whole", "changed": 1_234_567,
+            "difference_usd": "-123456.123456789012", "kind": "reprice", "price_book": "e47a47d89705865f",
+            "prices": "negotiated.yml", "from": None, "to": None, "who": "ann", "why": "new contract",
+        }
+    ]  # fmt: skip
+    lines = ledger.versions_text(rows).splitlines()
+    assert lines[0] == "12  2026-11-30T12:00:00"
+    assert "    state whole · changed 1,234,567 · difference, USD -123456.123456789012" in lines or width == "60"
+    assert all(cell_len(line) <= int(width) or line.startswith("    what ") for line in lines)

@@ -17,8 +17,9 @@ from app.pricing.book import PriceBook
 from app.pricing.frames import RATES_SCHEMA
 from app.pricing.rates import TOKEN_RATES
 from app.pricing.rules import Overlay
-from app.pricing.show import show, table
+from app.pricing.show import show
 from app.warehouse.quoting import quote, read_lines
+from reports.price_tables import rate_lines
 from tests.pricing.moments import us
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def test_show_lists_each_dated_row_with_its_source(book: PriceBook) -> None:
     assert lines[0].usd_per_mtok["input"] == "3"
     assert [line.prompt_above for line in lines[:3]] == [None, 200_000, None]
     assert lines[2].valid_from == "2026-03-13T00:00:00Z"
-    text = table(lines)
+    text = "\n".join(rate_lines(lines))
     assert "anthropic/claude-sonnet-4-6@start standard >200000" in text
     assert "genai-prices" in text
 
