@@ -132,6 +132,7 @@ def _left_out(lines: pl.DataFrame) -> list[Aside]:
         *_unlike(lines),
         *_gone(lines),
         *_cut_by_newer(lines),
+        *_less_together(lines),
         *(Aside("a currency without a rate", name or "?", None, f"{sum_:f}") for name, sum_ in foreign.rows()),
         *(Aside("other services on the bill", name, int(pusd or 0)) for name, pusd in others.rows()),
     ]
@@ -194,6 +195,26 @@ def _cut_by_newer(lines: pl.DataFrame) -> list[Aside]:
             int(pusd or 0),
         )
         for source, report, first, last, pusd in sums.rows()
+    ]
+
+
+def _less_together(lines: pl.DataFrame) -> list[Aside]:
+    """Days of which a newer export of another cut (all accounts together, or some apart) says less than is left out."""
+    of = ["source", "report", "at_us"]
+    single = lines.filter(pl.col("last_us") == pl.col("at_us"), ~pl.col("is_gone"), pl.col("cost_pusd").is_not_null())
+    cost, own = pl.col("cost_pusd").cast(pl.Int128), pl.col("doubled_by") == pl.col("source")
+    sums = single.group_by(of).agg(
+        left_out=cost.filter(own).sum(), counted=cost.filter(pl.col("doubled_by").is_null()).sum()
+    )
+    return [
+        Aside(
+            "left out for a newer export that says less",
+            f"{report} of {source}, {_iso(at_us)}: one names no account and is taken for all of them together; if that "
+            "was the default workspace alone, export all of them in one file",
+            int(left_out),
+        )
+        for source, report, at_us, left_out, counted in sums.sort(of).rows()
+        if left_out > counted
     ]
 
 

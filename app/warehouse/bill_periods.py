@@ -137,9 +137,8 @@ class _Said:
         """Whether an export that is not its own says a day of a period: of its account, or of all in or around it."""
         if period.is_item:
             return self._pages(period, day) or self._no_longer(period, day)
-        places = [period.report, *self._above[period.report], _part_of(period.report, "accounts")]
-        if not period.report[2]:
-            places.append(_part_of((*period.report[:2], ""), "items"))
+        items = _part_of((*period.report[:2], ""), "items")
+        places = [period.report, *self._above[period.report], _part_of(period.report, "accounts"), items]
         return any(self._others(place, day, period) for place in places)
 
     def is_gone(self, period: _Period) -> bool:
@@ -159,7 +158,8 @@ class _Said:
                 days = _days(export.first, export.through)
                 self._add(_part_of(name, "whole items"), days, ((FLAT_SCOPE, export.number), period.payer))
         elif says_days:
-            for place in (period.report, *(_part_of(whole, "accounts") for whole in self._above[period.report])):
+            above = (_part_of(whole, "accounts") for whole in self._above[period.report])
+            for place in (period.report, *above, _part_of(name, "pages")):
                 self._add(place, period.days(), (period.export, period.payer))
 
     def _others(self, place: tuple[str, str, str], day: date, period: _Period) -> bool:
@@ -169,7 +169,7 @@ class _Said:
 
     def _pages(self, item: _Period, day: date) -> bool:
         """Whether an export says a day of an item whole, of which it is none."""
-        return self._others((*item.report[:2], ""), day, item)
+        return self._others(_part_of((*item.report[:2], ""), "pages"), day, item)
 
     def _no_longer(self, item: _Period, day: date) -> bool:
         """Whether a newer whole export of items says the day of an item that is none of it."""

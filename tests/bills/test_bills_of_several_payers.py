@@ -108,6 +108,12 @@ def test_a_file_that_takes_over_days_and_says_nothing_the_same_is_named_with_the
     assert "b.json says these days too, and nothing the same" in summary.problems[0]
 
 
+def test_a_file_that_takes_over_settled_days_with_far_more_is_named(books: Books) -> None:
+    books.read("a.json", costs("100"), costs("99", day=3))
+    (problem,) = books.read("b.json", costs("250"), costs("198", day=3)).problems
+    assert "a.json: its 1.99 USD of 2026-03-02 to 2026-03-03 no longer count" in problem
+
+
 @pytest.mark.parametrize("newer", [("100", "99", "30"), ("120", "99", "70"), ("100", "95", "70")])
 def test_a_newer_export_of_the_same_bill_is_no_contradiction(books: Books, newer: tuple[str, ...]) -> None:
     books.read("a.json", costs("100"), costs("95", day=3))

@@ -187,8 +187,8 @@ def test_bills_alone_can_be_analysed(world: Path) -> None:
 
 
 def test_files_that_no_longer_count_are_named_beside_what_they_are_compared_with(tmp_path: Path) -> None:
-    for name, cents, age_s in (("a", "2400", 60), ("b", "2500", 0)):
-        result = {"currency": "USD", "amount": cents, "workspace_id": f"wrkspc_{name}", "model": "claude-sonnet-4-5"}
+    for name, cents, age_s in (("a", "2600", 60), ("b", "2500", 0)):
+        result = {"currency": "USD", "amount": cents, "workspace_id": "wrkspc_one", "model": "claude-sonnet-4-5"}
         result |= {"token_type": "uncached_input_tokens", "cost_type": "tokens"}
         page = {"data": [{"starting_at": "2026-03-02T00:00:00Z", "results": [result]}], "has_more": False}
         (tmp_path / f"{name}.json").write_text(json.dumps(page), encoding="utf-8")
@@ -199,7 +199,7 @@ def test_files_that_no_longer_count_are_named_beside_what_they_are_compared_with
     found = json.loads(answer.stdout)
     assert Decimal(found["bill_usd"]) == 25
     (problem,) = found["problems"]
-    assert "a.json: its 24 USD of 2026-03-02 no longer count" in problem
+    assert "a.json: its 26 USD of 2026-03-02 no longer count" in problem
     assert f"problem: {problem}" in answer.stderr
 
 

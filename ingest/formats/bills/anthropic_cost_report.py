@@ -21,6 +21,7 @@ from ingest.formats.bills.values import (
     of_pages,
     pages,
     rejected,
+    scope_of_account,
     scope_of_item,
     text,
 )
@@ -91,7 +92,7 @@ def _line(starts: Any, result: dict[str, Any], *, cents: bool, page: bool, scope
     tier, item = text(result.get("service_tier")), text(result.get("description"))
     return BilledLine(
         report="anthropic_costs",
-        scope=scope,
+        scope=scope or scope_of_account(text(result.get(PAYER)), text(result.get("workspace_id"))),
         payer=text(result.get(PAYER)),
         day=on,
         provider="anthropic",

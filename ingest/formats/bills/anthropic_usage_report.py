@@ -21,6 +21,7 @@ from ingest.formats.bills.values import (
     of_pages,
     pages,
     rejected,
+    scope_of_account,
     scope_of_item,
     text,
     whole,
@@ -108,7 +109,7 @@ def _lines(
     for number, (name, quantity) in enumerate(kept):
         yield BilledLine(
             report=REPORT,
-            scope=scope,
+            scope=scope or scope_of_account(text(result.get(PAYER)), text(result.get("workspace_id"))),
             payer=text(result.get(PAYER)),
             day=on,
             provider="anthropic",

@@ -1,6 +1,6 @@
 -- Files whose lines overtaken_billed is about to take away, that name no payer, and of which a newer file says nothing the
--- same: no line of a day, account, model and class costs what it did, and some cost less or are gone, which a day that was
--- not over yet does not do. file, newer (file), currency, first, last (day, ISO), cost (of the lines that go).
+-- same: no line of a day, account, model and class costs what it did, and some cost less, are gone, or cost more than half as
+-- much again where the file was written three days after the day, which a day that was not over yet does not do. file, newer (file), currency, first, last (day, ISO), cost (of the lines that go).
 WITH told AS (
     SELECT
         b.source, b.report, b.scope, b.day, b.file, b.path, b.file_mtime_ns, coalesce(b.account, '') AS account,
@@ -27,7 +27,8 @@ newest AS (
 going AS (
     SELECT
         source, report, scope, day, file, path, account, model, class, line_item, currency,
-        sum(cost) AS old_cost, count(payer) AS named
+        sum(cost) AS old_cost, count(payer) AS named,
+        max(file_mtime_ns) >= (cast(day - DATE '1970-01-01' AS BIGINT) + 4) * 86400000000000 AS settled
     FROM told
     WHERE goes
     GROUP BY source, report, scope, day, file, path, account, model, class, line_item, currency
@@ -43,6 +44,7 @@ LEFT JOIN standing s
 WHERE g.old_cost <> 0
 GROUP BY g.source, g.report, g.file, g.path, n.newer, g.currency
 HAVING sum(CASE WHEN s.new_cost = g.old_cost THEN 1 ELSE 0 END) = 0
-    AND sum(CASE WHEN s.new_cost IS NULL OR s.new_cost < g.old_cost THEN 1 ELSE 0 END) > 0
+    AND sum(CASE WHEN s.new_cost IS NULL OR s.new_cost < g.old_cost
+        OR (g.settled AND abs(s.new_cost) > 1.5 * abs(g.old_cost)) THEN 1 ELSE 0 END) > 0
     AND sum(g.named) = 0
 ORDER BY g.file, n.newer, g.currency
