@@ -268,12 +268,14 @@ class PriceBook:
         listed = self._list_rules(match.price_provider, match.price_model)
         own = [rule for rule in self._own_rules if rule.names(match.provider, match.price_model)]
         kept = ctx_of.selectors(context)
-        for name in ("geo", "region", "deployment", "search_context", "name"):
+        for name in ("geo", "region", "platform", "deployment", "search_context", "name"):
             value = context.get(name)
             asked = {(rule.ctx or {}).get(name) for rule in (*listed, *own)}
             named = {one for text in asked if text is not None for one in text.split("|")}
             if value is not None and (value in named or "any" in named):
                 kept[name] = value if value in named else "any"
+        if "region" in kept:
+            kept.pop("platform", None)  # the place says more
         if not match.own:
             kept["via"] = match.provider
         terms: Context = {}

@@ -1,8 +1,9 @@
 """The price context of a request as one canonical text: what beside provider, model and time decides the rate.
 
 Selectors (batch, service tier, speed) need a price of their own, else the request is unpriced. Modifiers (geography,
-region, deployment type, reseller, size of the searched context, the name that was asked for where it moved between
-models) matter only where a rule names them. The account and `contract` mark own terms.
+region, which of its two platforms a provider sold on, deployment type, reseller, size of the searched context, the name
+that was asked for where it moved between models) matter only where a rule names them. The account and `contract` mark
+own terms.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from typing import Final
 
 SELECTORS: Final = ("processing", "service_tier", "speed", "route", "search_type")
-MODIFIERS: Final = ("geo", "region", "deployment", "via", "search_context", "name")
+MODIFIERS: Final = ("geo", "region", "platform", "deployment", "via", "search_context", "name")
 TERMS: Final = ("account", "contract")
 DIMENSIONS: Final = (*SELECTORS, *MODIFIERS, *TERMS)
 
@@ -64,6 +65,8 @@ def of_request(
     place = (given.get("vertex_location") or region or "").lower()
     if place not in _NO_GEO:
         context["region"] = place
+    elif place == "global":  # an endpoint of Vertex AI: AI Studio has no places
+        context["platform"] = "vertex"
     context.update(_DEPLOYMENTS.get(given.get("deployment", "").lower(), {}))
     for name in ("route", "search_type", "search_context"):
         if given.get(name):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from app.core.view import UNASSIGNED
-from app.pricing.context import is_deployment_type
+from app.pricing.context import is_deployment_type, parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -74,9 +74,18 @@ class Matcher:
         names: dict[str, str],
         added: Iterable[tuple[str, str]] = (),
     ) -> None:
-        """`names` maps other provider names to ours ('' means unknown); `added` are (provider, model) of rules."""
+        """Names and models that can be found.
+
+        Args:
+            providers: of the price list, with the names that each claims.
+            models: of the price list.
+            aliases: names that nothing but a rule explains.
+            names: other names of providers to ours ('' means unknown), with the context that the name says, if any.
+            added: (provider, model) of rules.
+        """
         self._providers = {item.provider: item for item in providers}
-        self._names = names
+        self._names = {name: ours.partition(" ")[0] for name, ours in names.items()}
+        self._marks = {name: parse(rest) for name, ours in names.items() if (rest := ours.partition(" ")[2])}
         self._exact: dict[str, dict[str, str]] = defaultdict(dict)
         self._clauses: dict[str, list[tuple[str, Clause]]] = defaultdict(list)
         for model in models:
@@ -109,7 +118,16 @@ class Matcher:
         none names it, only a model with its version tells what was deployed: a bare family may be dearer or cheaper.
         `base_model` is asked where the name itself, usually a deployment's, is unknown.
         """
-        given = self.provider(provider)
+        found = self._named(self.provider(provider), model, base_model, deployment)
+        for name in (provider, (model or "").partition("/")[0]):
+            seller = (name or "").strip().lower()
+            if found is not None and seller in self._marks and found.provider == self.provider(seller):
+                return replace(found, ctx=(*self._marks[seller].items(), *found.ctx))
+        return found
+
+    def _named(
+        self, given: str | None, model: str | None, base_model: str | None, deployment: str | None
+    ) -> Match | None:
         if deployment is not None and not is_deployment_type(deployment):
             deployed = deployment.strip().lower()
             alias = self._aliases.get((given, deployed)) or self._aliases.get((None, deployed))
