@@ -88,14 +88,15 @@ def state_of(cell: Cell) -> State:
         return "no usage"
     if difference is None or cell.known_logged_pusd is None:
         return "no price"
+    is_billed, is_logged = cell.bill_pusd or cell.bill_quantity, cell.logged_pusd or cell.logged_quantity
+    if is_logged and not is_billed:
+        return "only logged"  # however little it is: what stands on one side alone agrees with nothing
+    if is_billed and not is_logged and not cell.unknown_calls:
+        return "only on the bill"
     if is_rounding(cell, difference):
         return "agrees"
     if cell.unknown_calls:
         return "tokens unknown"
-    if not cell.logged_pusd and not cell.logged_quantity:
-        return "only on the bill"
-    if not cell.bill_pusd and not cell.bill_quantity:
-        return "only logged"
     return "bill higher" if difference > 0 else "bill lower"
 
 

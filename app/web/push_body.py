@@ -126,8 +126,11 @@ class Body:
 
 
 def _too_large(most: int) -> RefusedBodyError:
+    unpacked = ", unpacked" if most == MAX_BODY_BYTES else ""
     return RefusedBodyError(
-        f"The body is larger than {most // 2**20} MiB. Send smaller batches (OTEL_BSP_MAX_EXPORT_BATCH_SIZE).", 413
+        f"The body is larger than {most // 2**20} MiB{unpacked}. Send fewer records at a time (an OpenTelemetry "
+        "exporter: OTEL_BSP_MAX_EXPORT_BATCH_SIZE).",
+        413,
     )
 
 

@@ -30,6 +30,14 @@ INTERLEAVED: Final = (
     "The log mixes the events of several answers that ran at once and does not say whose they are, so the output and "
     "the cost of this request are unknown, not zero."
 )
+SUMMED: Final = (
+    "This row sums calls, and the price depends on how long each of them was: the average call decides here, so the true "
+    "cost is another where some were longer and others shorter than a step of the price."
+)
+SUMMED_UNCOUNTED: Final = (
+    "This row sums calls that nobody counts, and the price depends on how long each of them was: none is taken for a long "
+    "one here, so the true cost may be higher."
+)
 BILLINGS: Final = {
     "api": "paid by the request",
     "subscription": "covered by a subscription; the dollars are list-price value",
@@ -48,7 +56,10 @@ def state_text(detail: RequestDetail) -> str:
         return UNREADABLE
     if detail.row.cost_state == "unknown" and "interleaved_stream" in warnings:
         return INTERLEAVED
-    return STATES.get(detail.row.cost_state, "")
+    said = STATES.get(detail.row.cost_state, "")
+    if "sum_of_calls" not in warnings:
+        return said
+    return f"{said} {SUMMED if detail.facts['calls_summed'] else SUMMED_UNCOUNTED}".strip()
 
 
 def _row_facts(context: Context, detail: RequestDetail) -> tuple[Fact, ...]:

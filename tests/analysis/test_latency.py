@@ -132,6 +132,19 @@ def test_a_feature_without_times_has_calls_and_no_quantile() -> None:
     assert untimed.metrics == {}
 
 
+def test_a_row_that_sums_calls_counts_for_them_and_times_none() -> None:
+    one = {"start_us": START, "end_us": START + 10**6, "model_id": "m0", "tok_output": 9, "cost_pusd": 7}
+    warehouse = stored([one | {"request_key": 1}, one | {"request_key": 2, "cost_pusd": 42}])
+    with warehouse.writing() as session:
+        session.connection.execute("UPDATE requests SET calls_summed = 6 WHERE request_key = 2")
+        rollup.rebuild(session)
+    with warehouse.session() as session:
+        for by in ("feature", "provider"):
+            overall = latency(session, View(DAY, by=by)).overall
+            assert (overall.calls, overall.costed, overall.cost_per_call_pusd) == (7, 7, 7)
+            assert overall.metrics["duration"].n == 1
+
+
 def test_nothing_at_all_has_no_latency() -> None:
     with open_warehouse().session() as session:
         found = latency(session, View(DAY))

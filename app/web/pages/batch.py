@@ -106,7 +106,7 @@ def _table(context: Context, jobs: Sequence[Job], worth: Mapping[str, Worth]) ->
             Column("feature", "Feature", twin_only=True),
             Column("provider", "Provider", twin_only=True),
             Column("requests", "Requests", "number"),
-            Column("submitted", "Submitted", "number", "At the provider: sent and not back yet"),
+            Column("at_provider", "At provider", "number", "Sent and not back yet"),
             Column("succeeded", "Succeeded", "number"),
             Column("failed", "Unanswered", "number", "Failed, expired or cancelled"),
             Column(

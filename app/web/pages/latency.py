@@ -64,6 +64,8 @@ def _note(overall: Latency) -> str:
     ]
     verb = "is" if overall.failed + overall.batched == 1 else "are"
     left_out = f"{' and '.join(outside)} {verb} not in these figures. " if outside else ""
+    if not overall.metrics:
+        return left_out.rstrip()
     return f"{left_out}Quantiles are right within 2.5 %. Only streamed calls have a first token."
 
 

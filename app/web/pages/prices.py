@@ -255,7 +255,7 @@ def _entry_cell(item: UnpricedModel) -> Cell:
 
 def _entry(item: UnpricedModel) -> str:
     """A line for `rates:` with the prices left to fill in; as it stands a run says which line lacks them."""
-    provider = item.provider if item.provider and item.provider != "None" else "own"
+    provider = item.provider if item.provider not in ("", "None", views.UNASSIGNED) else "own"
     return f"- {{provider: {_quoted(provider)}, model: {_quoted(item.model)}, input: FILL_IN, output: FILL_IN}}"
 
 
