@@ -31,12 +31,12 @@ INTERLEAVED: Final = (
     "the cost of this request are unknown, not zero."
 )
 SUMMED: Final = (
-    "This row sums calls, and the price depends on how long each of them was: the average call decides here, so the true "
-    "cost is another where some were longer and others shorter than a step of the price."
+    "This row sums calls, and the price depends on how long each of them was: the average call decides here, so the "
+    "true cost is another where some were longer and others shorter than a step of the price."
 )
 SUMMED_UNCOUNTED: Final = (
-    "This row sums calls that nobody counts, and the price depends on how long each of them was: none is taken for a long "
-    "one here, so the true cost may be higher."
+    "This row sums calls that nobody counts, and the price depends on how long each of them was: none is taken for a "
+    "long one here, so the true cost may be higher."
 )
 BILLINGS: Final = {
     "api": "paid by the request",
