@@ -59,10 +59,10 @@ def newest_request_us(session: Session, now_us: int) -> int:
     return now_us if reach is None else min(now_us, reach.newest_us)
 
 
-def complete_to(late: Iterable[Late], period: Period, now_us: int, newest_us: int) -> int:
-    """Up to when every source has delivered: where none is late, the end of a period that is over.
-
-    While the period lasts nobody knows what is still on its way, so it is never later than the newest request held.
+def complete_to(session: Session, late: Iterable[Late], period: Period, now_us: int) -> int:
+    """Up to when every live source has delivered, as the pages say it (`coverage.Reach`), and no later than the end of
+    the period; a source that is named as late ends it also where it has been silent for so long that it is not live.
     """
-    end_us = newest_us if now_us < period.to_us else period.to_us
-    return min((item.last_us for item in late), default=end_us)
+    reach = covered.reach_of(session)
+    delivered_us = now_us if reach is None else min(now_us, reach.complete_us)
+    return min(period.to_us, delivered_us, *(item.last_us for item in late))

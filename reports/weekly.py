@@ -269,7 +269,7 @@ def _figures(facts: Facts) -> tuple[Figure, ...]:
 
 def _truth_section(session: Session, facts: Facts, now_us: int) -> Section:
     cover = covered.coverage(session, facts.view)
-    complete = lateness.complete_to(facts.late, facts.week.period, now_us, facts.newest_us)
+    complete = lateness.complete_to(session, facts.late, facts.week.period, now_us)
     sentences = [
         f"Complete to {show.moment(complete, facts.zone)}.",
         f"{show.percent(cover.priced_share)} of tokens have a price; "

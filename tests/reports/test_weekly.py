@@ -13,6 +13,7 @@ from dashboard_company import DAY_US, FORMULA, MARKUP, NOW_US, ZONE, Company, co
 from report_office import DAYS, WEEK
 from starlette.testclient import TestClient
 
+from app.analysis import coverage
 from app.control import findings as decisions
 from app.core.errors import UsageError
 from app.core.view import zone_info
@@ -226,15 +227,33 @@ def test_an_unfinished_week_is_compared_like_for_like_and_says_so(made: Company)
     document = report(made, week="2026-W47")
     assert any("The week is not over" in text for text in document.warnings)
     assert any("the same stretch of the week before" in text for text in document.lead)
-    assert section(document, "How true is this").sentences[0] == "Complete to 18 Nov 2026 11:49."
+    assert section(document, "How true is this").sentences[0] == "Complete to 18 Nov 2026 11:33."  # the slower source
 
 
 def test_an_unfinished_week_claims_no_more_than_the_newest_request_held(made: Company) -> None:
-    newest = max(row["start_us"] for row in requests())
+    last = {row["source"]: row["start_us"] for row in sorted(requests(), key=lambda row: row["start_us"])}
+    newest, slowest = max(last.values()), min(last.values())
     for later_us in (NOW_US, NOW_US + 50 * 60_000_000):
         document = report(made, week="2026-W47", now_us=later_us)
-        assert section(document, "How true is this").sentences[0] == f"Complete to {moment(newest, BERLIN)}."
+        assert section(document, "How true is this").sentences[0] == f"Complete to {moment(slowest, BERLIN)}."
         assert document.warnings == (f"The week is not over: figures up to {moment(newest, BERLIN)}.",)
+
+
+def test_a_report_is_complete_to_where_the_pages_say_it_is() -> None:
+    """The slowest live source, whether anybody expected more of it or not."""
+    night = NOW_US - 5 * 3_600_000_000
+    rows = [
+        row | {"source": "claude-gateway"} if row["provider"] == "anthropic" else row
+        for row in requests()
+        if row["provider"] != "anthropic" or row["start_us"] < night
+    ]
+    books = company(rows)
+    with books.deps.warehouse.session() as session:
+        reach = coverage.reach_of(session)
+    assert reach is not None
+    assert reach.slowest == "claude-gateway"
+    said = section(report(books, week="2026-W47"), "How true is this").sentences[0]
+    assert said == f"Complete to {moment(reach.complete_us, BERLIN)}."
 
 
 def test_a_late_source_ends_an_unfinished_week_sooner() -> None:
