@@ -225,7 +225,8 @@ def charges(facts: Mapping[str, Any], rates: Mapping[str, Decimal]) -> tuple[Cha
 
 def phases(facts: Mapping[str, Any], row: RequestRow) -> Phases:
     """Prefill and decode of a request, each figure None where the log lacks a time or a price for it."""
-    first, end = facts["first_token_us"], facts["end_us"]
+    alone = facts["calls_summed"] is None  # several calls together have no first token, and no speed
+    first, end = (facts["first_token_us"], facts["end_us"]) if alone else (None, None)
     decode_us = None if first is None or end is None or end < first else int(end - first)
     out = row.tokens_out
     timed = decode_us is not None and decode_us > 0 and out is not None

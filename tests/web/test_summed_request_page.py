@@ -27,5 +27,7 @@ def test_the_page_says_that_a_row_sums_calls(
         create_app(company([row], planned=False, no_access_control=True).deps), base_url="http://127.0.0.1"
     ) as reader:
         html = reader.get(f"/requests/{key_text(row['request_key'])}").text
+    speed = html.split("Tokens a second", 1)[1][:120]
+    assert ("n/a" in speed) == (calls is not None)
     assert [one for one in said if one not in html] == []
     assert [one for one in unsaid if one in html] == []
