@@ -170,7 +170,9 @@ def _table(context: Context, found: WhatIf, scale: Scale, members: tuple[Finding
             Column("lever", "Lever", twin_only=True),
             Column("scope", "Where", width="mid"),
             Column("share_usd", "Share of the choice", "number", "Adds up to what the choice saves"),
-            Column("counts_usd", "Hangs on it", "number", "Lost without it; of one left out: what it would bring"),
+            Column(
+                "counts_usd", "Hangs on it", "number", "Lost without it; of one left out: what it would bring", "label"
+            ),
             Column("alone_usd", "Done alone", "number"),
             Column("grade", "Grade"),
             Column("effort", "Effort", width="tight", minor=True),
