@@ -2,6 +2,7 @@
 
 A query's text starts with comment lines that say what it answers and the shape it returns. Values are bound as
 `$name`; relations and other identifiers are written `{name}` and checked against a strict pattern, never free text.
+Sums of token classes are written `{{prompt_tokens}}` (`fragments.py`).
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from functools import cache
 from importlib import resources
 
 from app.core.errors import NotFoundError, UsageError
+from app.warehouse import fragments
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}")
 _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
@@ -18,7 +20,7 @@ _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 
 @cache
 def text(name: str) -> str:
-    """The SQL text of `area.name` as it stands in the catalogue.
+    """The SQL text of `area.name` as it stands in the catalogue, with sums of token classes written out.
 
     Raises:
         NotFoundError: no such query.
@@ -27,7 +29,7 @@ def text(name: str) -> str:
     path = resources.files("app.warehouse").joinpath("queries", area, f"{leaf}.sql")
     if not path.is_file():
         raise NotFoundError(f"No query named {name!r} in the catalogue (app/warehouse/queries/{area}/{leaf}.sql).")
-    return path.read_text(encoding="utf-8")
+    return fragments.filled(path.read_text(encoding="utf-8"))
 
 
 def render(name: str, relations: dict[str, str] | None = None) -> str:

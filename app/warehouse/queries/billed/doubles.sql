@@ -11,12 +11,10 @@ WITH calls AS (
         coalesce(r.model_id, r.model, 'unassigned') AS model_id,
         r.source,
         coalesce(r.exact_key, 0) AS prompt,
-        coalesce(r.tok_input, 0) + coalesce(r.tok_input_audio, 0) + coalesce(r.tok_input_image, 0) AS input_tokens,
-        coalesce(r.tok_cache_read, 0) + coalesce(r.tok_cache_read_audio, 0) AS cache_read_tokens,
-        coalesce(r.tok_cache_write_5m, 0) + coalesce(r.tok_cache_write_30m, 0) + coalesce(r.tok_cache_write_1h, 0)
-            + coalesce(r.tok_cache_write_12h, 0) AS cache_write_tokens,
-        coalesce(r.tok_output, 0) + coalesce(r.tok_reasoning, 0) + coalesce(r.tok_output_audio, 0)
-            + coalesce(r.tok_output_image, 0) AS output_tokens,
+        {{input_tokens of r}} AS input_tokens,
+        {{cache_read_tokens of r}} AS cache_read_tokens,
+        {{cache_write_tokens of r}} AS cache_write_tokens,
+        {{answer_tokens of r}} AS output_tokens,
         r.input_pusd, r.cache_read_pusd, r.cache_write_pusd,
         coalesce(r.output_pusd, 0) + coalesce(r.reasoning_pusd, 0) AS output_pusd,
         r.other_pusd

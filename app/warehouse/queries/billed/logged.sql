@@ -1,8 +1,8 @@
 -- What was logged by UTC day (at_us, noon), provider, account, model and whether it has a price, for [from_us, to_us):
 -- at_us, provider, account, model_id, service_tier, is_batch ('unassigned' where unknown), billing, requests, then tokens
 -- and cost of the classes input, cache_read, cache_write, output, and the cost of everything else. A cost is NULL where
--- nothing of it has a price. Calls that were not billed (answers of a cache of one's own) and days that only a bill knows
--- are left out.
+-- nothing of it has a price; tokens that are not known add nothing (billed.unknown_tokens counts such calls). Calls that
+-- were not billed (answers of a cache of one's own) and days that only a bill knows are left out.
 WITH billing_of AS (
     SELECT source AS billed_source, max(billing) AS billing FROM sources GROUP BY source
 )
@@ -12,17 +12,13 @@ SELECT
     CASE WHEN service_tier IN ('provisioned', 'reserved', 'scale') THEN 'provisioned' ELSE coalesce(b.billing, 'unknown') END AS billing,
     cost_state,
     cast(sum(requests) AS BIGINT) AS requests,
-    cast(sum(cast(coalesce(tok_input, 0) + coalesce(tok_input_audio, 0) + coalesce(tok_input_image, 0)
-        AS DECIMAL(38, 0))) AS BIGINT) AS input_tokens,
+    cast(sum(cast({{input_tokens}} AS DECIMAL(38, 0))) AS BIGINT) AS input_tokens,
     cast(sum(cast(input_pusd AS DECIMAL(38, 0))) AS BIGINT) AS input_pusd,
-    cast(sum(cast(coalesce(tok_cache_read, 0) + coalesce(tok_cache_read_audio, 0) AS DECIMAL(38, 0))) AS BIGINT)
-        AS cache_read_tokens,
+    cast(sum(cast({{cache_read_tokens}} AS DECIMAL(38, 0))) AS BIGINT) AS cache_read_tokens,
     cast(sum(cast(cache_read_pusd AS DECIMAL(38, 0))) AS BIGINT) AS cache_read_pusd,
-    cast(sum(cast(coalesce(tok_cache_write_5m, 0) + coalesce(tok_cache_write_30m, 0) + coalesce(tok_cache_write_1h, 0)
-        + coalesce(tok_cache_write_12h, 0) AS DECIMAL(38, 0))) AS BIGINT) AS cache_write_tokens,
+    cast(sum(cast({{cache_write_tokens}} AS DECIMAL(38, 0))) AS BIGINT) AS cache_write_tokens,
     cast(sum(cast(cache_write_pusd AS DECIMAL(38, 0))) AS BIGINT) AS cache_write_pusd,
-    cast(sum(cast(coalesce(tok_output, 0) + coalesce(tok_reasoning, 0) + coalesce(tok_output_audio, 0)
-        + coalesce(tok_output_image, 0) AS DECIMAL(38, 0))) AS BIGINT) AS output_tokens,
+    cast(sum(cast({{answer_tokens}} AS DECIMAL(38, 0))) AS BIGINT) AS output_tokens,
     cast(sum(cast(CASE WHEN output_pusd IS NOT NULL OR reasoning_pusd IS NOT NULL
         THEN coalesce(output_pusd, 0) + coalesce(reasoning_pusd, 0) END AS DECIMAL(38, 0))) AS BIGINT) AS output_pusd,
     cast(sum(cast(other_pusd AS DECIMAL(38, 0))) AS BIGINT) AS other_pusd

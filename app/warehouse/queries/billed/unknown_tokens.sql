@@ -10,9 +10,8 @@ told AS (
         coalesce(r.provider, 'unassigned') AS provider,
         coalesce(r.account, 'unassigned') AS account,
         coalesce(r.model_id, r.model, 'unassigned') AS model_id,
-        coalesce(r.tok_input, r.tok_cache_read, r.tok_cache_write_5m, r.tok_cache_write_30m, r.tok_cache_write_1h,
-            r.tok_cache_write_12h, r.tok_input_audio, r.tok_cache_read_audio, r.tok_input_image) IS NULL AS no_prompt,
-        coalesce(r.tok_output, r.tok_reasoning, r.tok_output_audio, r.tok_output_image) IS NULL
+        {{any_prompt_tokens of r}} IS NULL AS no_prompt,
+        {{any_answer_tokens of r}} IS NULL
             AND coalesce(r.operation, 'chat') IN ('chat', 'completion', 'agent_run') AS no_answer
     FROM counted_requests r
     INNER JOIN billing_of b ON b.billed_source = r.source AND b.billing = 'api'

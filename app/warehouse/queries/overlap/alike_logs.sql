@@ -8,12 +8,8 @@ WITH told AS (
         r.origin_file AS file,
         request_key,
         coalesce(model_id, model) AS model,
-        coalesce(tok_input, 0) + coalesce(tok_cache_read, 0) + coalesce(tok_cache_write_5m, 0)
-            + coalesce(tok_cache_write_30m, 0) + coalesce(tok_cache_write_1h, 0) + coalesce(tok_cache_write_12h, 0)
-            + coalesce(tok_input_audio, 0) + coalesce(tok_cache_read_audio, 0) + coalesce(tok_input_image, 0)
-            AS tokens_in,
-        coalesce(tok_output, 0) + coalesce(tok_reasoning, 0) + coalesce(tok_output_audio, 0)
-            + coalesce(tok_output_image, 0) AS tokens_out,
+        {{prompt_tokens}} AS tokens_in,
+        {{answer_tokens}} AS tokens_out,
         start_us,
         cast(floor(start_us / $near_us) AS BIGINT) AS bucket,
         CASE WHEN provider_response_id IS NULL THEN 1 ELSE 0 END AS bare,
