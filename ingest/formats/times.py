@@ -6,6 +6,7 @@ The unit of a number is decided by its size; anything outside 2015 to 2100 is no
 from __future__ import annotations
 
 import math
+import re
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Any, Final
@@ -15,6 +16,11 @@ _NAIVE_EPOCH: Final = _EPOCH.replace(tzinfo=None)
 _MICROSECOND: Final = timedelta(microseconds=1)
 FIRST_US: Final = (datetime(2015, 1, 1, tzinfo=UTC) - _EPOCH) // _MICROSECOND
 _LONGEST_US: Final = 10**15  # 31 years; anything longer is no duration of a call or a trace
+# A day and a clock, then an offset and what says it once more: `+0000 UTC m=+1.5` (Go), `Z[Europe/Berlin]` (Java).
+_WRITTEN: Final = re.compile(
+    r"(\d{4}-\d\d-\d\d)[Tt ](\d\d):(\d\d)((?::\d\d(?:[.,]\d+)?)?)"
+    r"(?: ?(Z|[+-]\d\d:?\d\d)(?: (?:[A-Z]{2,5}|[+-]\d\d(?:\d\d)?))?(?: m=[+-][\d.]+)?(?:\[[\w/+-]+\])?)?"
+)
 LAST_US: Final = (datetime(2100, 1, 1, tzinfo=UTC) - _EPOCH) // _MICROSECOND
 _FIRST_S: Final = FIRST_US // 1_000_000
 _LAST_S: Final = LAST_US // 1_000_000 - 1
@@ -72,10 +78,30 @@ def _text_us(text: str, field: str, warnings: list[str]) -> int | None:
         moment = datetime.fromisoformat(text.removesuffix(" UTC") + "Z" if text.endswith(" UTC") else text)
     except ValueError:
         number = _finite(text)
-        return _http_us(text) if number is None else _number_us(int(text) if text.strip().isdigit() else number)
+        if number is None:
+            return _other_us(text, field, warnings)
+        return _number_us(int(text) if text.strip().isdigit() else number)
     if moment.tzinfo is None and text.strip().isdigit():  # 20260302 is a compact ISO date and a number: the number
         return _number_us(int(text))
     return _moment_us(moment, field, warnings)
+
+
+def _other_us(text: str, field: str, warnings: list[str]) -> int | None:
+    """ISO 8601 as languages write it beside the standard, and what is no ISO 8601."""
+    written = _WRITTEN.fullmatch(text.strip())
+    if written is None:
+        return _http_us(text)
+    day, clock, minute, second, zone = written.groups()
+    later_s = 0
+    if clock == "24" and minute == "00" and second.strip("0.,:") == "":  # the end of a day
+        clock, later_s = "00", 86_400
+    elif second.startswith(":60"):  # a leap second: POSIX counts it as the one after it
+        second, later_s = ":59" + second[3:], 1
+    try:
+        moment = datetime.fromisoformat(f"{day}T{clock}:{minute}{second}{zone or ''}")
+    except ValueError:
+        return None
+    return _moment_us(moment, field, warnings) + later_s * 1_000_000
 
 
 def _moment_us(moment: datetime, field: str, warnings: list[str]) -> int:
