@@ -323,7 +323,9 @@ def _note_chunks(session: Session, shards: list[_Taken], changed: dict[tuple[int
             summary.add(one)
             if not again:  # else single places of a file, of which the ledger knows the whole
                 rows.append({**_place_in_ledger(shard, result), **_counts(one)})
-        summary.problems += [f"{one.file}:{one.line}: {one.reason}" for one in shard.meta.rejects]
+        summary.problems += [
+            f"{one.file}{f':{one.line}' if one.line else ''}: {one.reason}" for one in shard.meta.rejects
+        ]
     del summary.problems[_PROBLEMS:]
     if not rows:
         return summary

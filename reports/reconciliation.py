@@ -218,12 +218,13 @@ def _group_lines(groups: list[Mapping[str, Any]]) -> list[str]:
         lines.append(f"{amount}  {item['day']}  {what}: {', '.join(item['classes'])}")
         lines.append(f"    {_clean(item['why'])}")
         lines.append(f"    {item['do']}")
-        lines += [
+        places = dict.fromkeys(
             f"    {_clean(line['file'])}:{line['line']}  {_clean(line['line_item'] or '')}".rstrip()
-            for line in item["evidence"][:LINES_SHOWN]
-        ]
-        if len(item["evidence"]) > LINES_SHOWN:
-            lines.append(f"    and {len(item['evidence']) - LINES_SHOWN} more; `--json` has all of them")
+            for line in item["evidence"]
+        )
+        lines += list(places)[:LINES_SHOWN]
+        if len(places) > LINES_SHOWN:
+            lines.append(f"    and {len(places) - LINES_SHOWN} more; `--json` has all of them")
     if len(named) > SHOWN:
         lines.append(f"and {len(named) - SHOWN} more; `--json` has all of them")
     return lines

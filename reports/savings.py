@@ -95,7 +95,7 @@ def what_to_do(plan: PlanResult) -> Section | None:
     scale = Scale(plan)
     shown = waiting[:TOP_FINDINGS]
     sentences = [
-        f"All findings together save {scale.headline(plan.joint.p50)} {scale.unit}, "
+        f"{_proven(plan)} {scale.headline(plan.joint.p50)} {scale.unit}, "
         f"{show.share(Decimal(plan.joint.p50), Decimal(plan.before_usd))} of {scale.headline(plan.before_usd)}; "
         f"each dollar is counted once (P10–P90: {scale.interval(plan.joint)})."
         if proven(plan)
@@ -114,6 +114,14 @@ def what_to_do(plan: PlanResult) -> Section | None:
         deeds=tuple(_deed(item, scale) for item in shown),
         link=Link("Open the savings plan", "/savings"),
     )
+
+
+def _proven(plan: PlanResult) -> str:
+    """`The 5 findings that your own traffic proves save together`."""
+    inside = sum(item.in_joint for item in plan.findings)
+    if inside == 1:
+        return "The one finding that your own traffic proves saves"
+    return f"The {inside} findings that your own traffic proves save together"
 
 
 def _deed(item: Finding, scale: Scale) -> Deed:

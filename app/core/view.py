@@ -102,8 +102,8 @@ def zone_info(name: str) -> ZoneInfo:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
         raise UsageError(
-            f"{name!r} is no time zone. Days are cut in a zone of the IANA list, such as UTC or Europe/Berlin: "
-            "set HALVE_ZONE to one."
+            f"{name!r} is no time zone. Days are cut in a zone of the IANA list: name one, such as UTC, "
+            "where this name was given (HALVE_ZONE, `--zone` or the page)."
         ) from error
 
 

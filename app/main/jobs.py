@@ -204,7 +204,12 @@ def _analysis(work: Background, run: Run) -> None:
         run.say("No request has a time yet: nothing to analyse.")
         return
     run.say(f"{show.plural(result.requests, 'request')} of {result.days} days, {show.money(result.known_before_usd)}.")
-    run.say(f"{show.plural(len(result.findings), 'finding')} worth {show.money(result.joint.p50)} together.")
+    inside = sum(item.in_joint for item in result.findings)
+    beside = len(result.findings) - inside
+    run.say(
+        f"{show.plural(inside, 'finding')} worth {show.money(result.joint.p50)} together"
+        + (f"; {beside} more in no total, without evidence yet or dismissed." if beside else ".")
+    )
 
 
 def _retention(work: Background, run: Run) -> None:

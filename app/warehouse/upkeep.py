@@ -18,7 +18,7 @@ def set_billing(warehouse: Warehouse, source: str, billing: str) -> None:
     """
     with warehouse.writing() as session:
         if session.rows("upkeep.source_known", source=source)[0][0] == 0:
-            raise NotFoundError(f"No logs came from a source named {source!r}. `halve doctor` lists none of that name.")
+            raise NotFoundError(f"No logs came from a source named {source!r}. `halve sources list` names them all.")
         session.execute("upkeep.set_billing", source=source, billing=billing)
 
 

@@ -100,7 +100,7 @@ def test_a_job_comes_back_with_its_discount_and_its_results(reader: Reader) -> N
     reader.office.until_settled(job_id)
     reader.office.work(1)
     row = reader.http.get("/batch.json").json()["rows"][0]
-    assert (row["state"], row["requests"], row["submitted"], row["succeeded"], row["failed"]) == (
+    assert (row["state"], row["requests"], row["at_provider"], row["succeeded"], row["failed"]) == (
         "completed",
         30,
         0,
