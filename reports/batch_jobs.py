@@ -19,7 +19,7 @@ def table(jobs: Sequence[Mapping[str, Any]]) -> str:
     """One line a job, newest first, and below it when it starts and how it is called."""
     if not jobs:
         return "No batch jobs yet. `halve batch submit FILE --provider openai` takes one in."
-    rows = [("job", "provider", "status", "items", "ok", "unanswered", "open")]
+    rows = [("job", "provider", "status", "items", "ok", "not ok", "open")]
     rows += [
         (
             job["id"],
