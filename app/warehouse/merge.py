@@ -285,7 +285,9 @@ def known_state() -> pl.Expr:
     all_cached = cached & (sum_of_all == pl.col("tok_total_reported")).fill_null(value=False)
     no_prompt = (has_answer & ~has_prompt) | (cached & pl.col("tok_input").is_null())
     unread = pl.col("warnings").fill_null("").str.contains(_UNREAD_SIDE)
-    half = pl.col("units").is_null() & ((no_prompt & ~all_cached) | unread)
+    # Who says why an answer ended has made one; embeddings, which have a prompt alone, say nothing of the kind.
+    no_answer = pl.col("finish_reason").is_not_null() & (pl.col("status") == "ok") & has_prompt & ~has_answer
+    half = pl.col("units").is_null() & ((no_prompt & ~all_cached) | no_answer | unread)
     return pl.when("not_billed").then(pl.lit("not_billed")).when(half).then(pl.lit("unknown"))
 
 

@@ -5,7 +5,7 @@ SELECT
     at_us, request_key, provider, model, service_tier, is_batch, region, price_context, account, start_us,
     tok_input, tok_cache_read, tok_cache_write_5m, tok_cache_write_30m, tok_cache_write_1h, tok_cache_write_12h,
     tok_input_audio, tok_cache_read_audio, tok_input_image, tok_output, tok_reasoning, tok_output_audio,
-    tok_output_image, tok_total_reported, calls_summed, units, cost_reported_pusd, warnings,
+    tok_output_image, tok_total_reported, calls_summed, units, cost_reported_pusd, warnings, status, finish_reason,
     cost_state = 'not_billed' AS not_billed, fullness,
     NOT EXISTS (SELECT 1 FROM held_out AS h WHERE h.request_key = r.request_key) AS counted,
     provider AS was_provider, model_id AS was_model_id, input_pusd AS was_input_pusd,
