@@ -182,16 +182,23 @@ def _clean(text: str) -> str:
 def exported(path: str, written: Mapping[str, Any]) -> str:
     """What an export wrote, and what in it is unknown."""
     cost = "of unknown cost" if written["cost_usd"] is None else f"${written['cost_usd']}"
-    lines = [f"{written['rows']:,} rows, {cost}, in {_clean(path)}."]
+    lines = [f"{plural(written['rows'], 'row')}, {cost}, in {_clean(path)}."]
     if written["unpriced_rows"]:
-        lines.append(f"{written['unpriced_rows']:,} rows have no cost: no price is known, and 0 would be wrong.")
+        lines.append(f"{_have(written['unpriced_rows'])} no cost: no price or no usage is known, and 0 would be wrong.")
     if written["unbilled_rows"]:
         lines.append(
-            f"{written['unbilled_rows']:,} rows have no BilledCost: nobody said how their source is billed "
+            f"{_have(written['unbilled_rows'])} no BilledCost: nobody said how their source is billed "
             "(`halve sources billing NAME api`)."
         )
     if written["undated_rows"]:
-        lines.append(f"{written['undated_rows']:,} rows have no time.")
+        lines.append(f"{_have(written['undated_rows'])} no time.")
     if written["left_out_rows"]:
-        lines.append(f"{written['left_out_rows']:,} rows were left out, because FOCUS forbids what is unknown in them.")
+        left = written["left_out_rows"]
+        lines.append(
+            f"{plural(left, 'row')} {'was' if left == 1 else 'were'} left out, as FOCUS forbids what is unknown there."
+        )
     return "\n".join(lines)
+
+
+def _have(rows: int) -> str:
+    return f"{plural(rows, 'row')} {'has' if rows == 1 else 'have'}"

@@ -13,6 +13,7 @@ from app.analysis import spend
 from app.analysis.bill_share import without_rate
 from app.analysis.comparison import comparable
 from app.analysis.lost_usage import bounds, lost_usage
+from app.analysis.missing_prices import in_words, rate_helps, reasons, reasons_of
 from app.analysis.movers import Movers, movers
 from app.analysis.reconciled_share import reconciled_share
 from app.core import view as views
@@ -25,12 +26,14 @@ from reports import lateness, savings, spending
 from reports.document import Document, Figure, Section, clipped
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from decimal import Decimal
     from zoneinfo import ZoneInfo
 
     from app.analysis.budgets import BudgetLine, Standing
+    from app.analysis.coverage import Coverage
     from app.analysis.figures import Figures
+    from app.analysis.missing_prices import Reasons
     from app.core.view import Period
     from app.plan.result import PlanResult
     from app.warehouse.store import Session
@@ -267,6 +270,20 @@ def _figures(facts: Facts) -> tuple[Figure, ...]:
     )
 
 
+def _without_a_cost(cover: Coverage, known: Reasons) -> Iterator[str]:
+    """Which models lack a rate, and which something that no rate can give: the usage, the time, the model's name."""
+    given = [(clipped(item.model, 80), reasons_of(item, known)) for item in cover.unpriced]
+    lacking = list(dict.fromkeys(model for model, why in given if rate_helps(why)))
+    others = list(dict.fromkeys(f"{model} ({in_words(why)})" for model, why in given if not rate_helps(why)))
+    for words, named in (
+        ("A price is missing for", lacking),
+        ("Calls without a cost that no price would help:", others),
+    ):
+        if named:
+            more = f" and {len(named) - 5} more" if len(named) > 5 else ""
+            yield f"{words} {', '.join(named[:5])}{more}."
+
+
 def _truth_section(session: Session, facts: Facts, now_us: int) -> Section:
     cover = covered.coverage(session, facts.view)
     complete = lateness.complete_to(session, facts.late, facts.week.period, now_us)
@@ -279,10 +296,7 @@ def _truth_section(session: Session, facts: Facts, now_us: int) -> Section:
     reconciled = reconciled_share(session, facts.week.period)
     if reconciled is not None:
         sentences.append(f"Requests stand for {show.percent(reconciled)} of what the provider's bill charges.")
-    names = list(dict.fromkeys(clipped(item.model, 80) for item in cover.unpriced))
-    if names:
-        more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-        sentences.append(f"A price is missing for {', '.join(names[:5])}{more}.")
+    sentences += _without_a_cost(cover, reasons(session, facts.view))
     calls, most, without = bounds(lost_usage(session, facts.view.period))
     if calls:
         sentences.append(

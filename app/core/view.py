@@ -102,7 +102,7 @@ def zone_info(name: str) -> ZoneInfo:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
         raise UsageError(
-            f"{name!r} is no time zone. Days are cut in a zone of the IANA list: name one, such as UTC, "
+            f"{name!r} is no time zone. Days are cut in a zone of the IANA list, as UTC or Europe/Berlin: give one "
             "where this name was given (HALVE_ZONE, `--zone` or the page)."
         ) from error
 

@@ -32,7 +32,7 @@ def checks(session: Session) -> list[tuple[str, bool, str]]:
         ("one call, one row", doubled == 0, f"{requests:,} requests, {doubled} doubled keys"),
         ("parts add up to the cost", wrong_cost == 0, f"{wrong_cost} requests whose parts do not"),
         ("classes add up to the provider's total", True, f"{wrong_tokens:,} requests flagged sum_mismatch"),
-        ("priced", True, f"{unpriced:,} requests unpriced or partly priced, {unknown:,} without usage"),
+        ("priced", True, f"unpriced or partly priced: {unpriced:,}; without usage: {unknown:,}"),
         ("quarantine", True, f"{quarantined:,} records wait in quarantine"),
     ]
 

@@ -165,4 +165,4 @@ def test_the_sum_of_rows_whose_cost_nobody_knows_is_unknown(tmp_path: Path, kind
     assert said["rows"] == said["unpriced_rows"] > 0
     assert (said["cost_usd"], said["billed_usd"]) == (None, None)
     text = inside(tmp_path / "data", "export", kind, "--out", tmp_path / "calls").out
-    assert "rows, of unknown cost, in" in text
+    assert ", of unknown cost, in" in text
