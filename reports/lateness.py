@@ -55,7 +55,7 @@ def _expected(session: Session, period: Period, source: str, last_us: int, end_u
 
 def newest_request_us(session: Session, now_us: int) -> int:
     """The newest request of any source that is held, not after now; now where no request has a time."""
-    reach = covered.reach_of(session)
+    reach = covered.reach_of(session, now_us)
     return now_us if reach is None else min(now_us, reach.newest_us)
 
 
@@ -63,6 +63,6 @@ def complete_to(session: Session, late: Iterable[Late], period: Period, now_us: 
     """Up to when every live source has delivered, as the pages say it (`coverage.Reach`), and no later than the end of
     the period; a source that is named as late ends it also where it has been silent for so long that it is not live.
     """
-    reach = covered.reach_of(session)
+    reach = covered.reach_of(session, now_us)
     delivered_us = now_us if reach is None else min(now_us, reach.complete_us)
     return min(period.to_us, delivered_us, *(item.last_us for item in late))

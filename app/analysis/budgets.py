@@ -156,7 +156,7 @@ def measure(session: Session, view: View, span: Span, now_us: int) -> Standing:
     """What was spent in a period so far, what cost most, and where it is heading."""
     by = "model" if any(item.dimension == "feature" for item in view.filters) else "feature"
     ranking = spend.ranking(session, view, by=by, top=TOP)
-    reach = coverage.reach_of(session)
+    reach = coverage.reach_of(session, now_us)
     over = now_us >= span.period.to_us
     return Standing(
         span=span,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from app.analysis.scope import spend_scope
+from app.core.view import latest_us
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -152,9 +153,11 @@ def reach(last: Mapping[str, int]) -> Reach | None:
     return Reach(complete, slowest, newest, tuple(sorted(last.keys() - alive.keys())))
 
 
-def reach_of(session: Session) -> Reach | None:
-    """The reach of everything in the store."""
-    return reach({str(source): int(last) for source, last in session.rows("sources.newest")})
+def reach_of(session: Session, now_us: int) -> Reach | None:
+    """The reach of everything in the store; calls dated after now count only where there are no others."""
+    rows = session.rows("sources.newest", before_us=latest_us(now_us))
+    believed = {str(source): int(last) for source, last, _ in rows if last is not None}
+    return reach(believed or {str(source): int(last) for source, _, last in rows})
 
 
 def basis(session: Session, view: View) -> str:

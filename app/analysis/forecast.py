@@ -54,7 +54,7 @@ class Forecast:
 def of_period(session: Session, view: View, now_us: int) -> Forecast | None:
     """Where the period of a view is heading; None where fewer than MIN_DAYS days before it are known."""
     period = view.period
-    reached = coverage.reach_of(session)
+    reached = coverage.reach_of(session, now_us)
     if reached is None:
         return None
     as_of_us = max(period.from_us, min(now_us, reached.complete_us + 1))

@@ -6,7 +6,7 @@ Answers come from the roll-up in milliseconds; keys, users, status and templates
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 import polars as pl
 
@@ -14,7 +14,7 @@ from app.analysis.days import EVERYTHING, HOUR_US, Day, local_days
 from app.analysis.figures import Figures, added, figures_of, known_sum
 from app.analysis.scope import column, spend_scope
 from app.core.errors import UsageError
-from app.core.view import Period, View
+from app.core.view import Period, View, latest_us
 
 if TYPE_CHECKING:
     from app.analysis.scope import Scope
@@ -25,6 +25,7 @@ Order = Literal["cost", "requests", "tokens", "name"]
 
 
 _MEASURE_AT = {"cost": 4, "requests": 5, "tokens": 6}
+_NEVER: Final = 2**62
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +97,12 @@ def begins_with_bill(session: Session) -> bool:
     return found is not None and (requests is None or found[0] < requests[0])
 
 
-def request_extent(session: Session) -> tuple[int, int] | None:
-    """First and last start of a request alone in microseconds UTC: what can be analysed call by call."""
-    rows = session.rows("spend.request_extent")
+def request_extent(session: Session, now_us: int | None = None) -> tuple[int, int] | None:
+    """First and last start of a request alone in microseconds UTC: what can be analysed call by call.
+
+    With `now_us`, calls dated after it count only where there are no others: one wrong time must not move a window.
+    """
+    rows = session.rows("spend.request_extent", before_us=_NEVER if now_us is None else latest_us(now_us))
     return None if not rows or rows[0][0] is None else (int(rows[0][0]), int(rows[0][1]))
 
 

@@ -107,6 +107,11 @@ def zone_info(name: str) -> ZoneInfo:
         ) from error
 
 
+def latest_us(now_us: int) -> int:
+    """From here on no call can have started: a day after now, for clocks that show another zone."""
+    return now_us + 86_400_000_000
+
+
 def midnight_us(day: date, zone: ZoneInfo) -> int:
     """The instant at which a local day begins, microseconds UTC; where clocks skip midnight, the skip itself."""
     return round(datetime.combine(day, time(0), tzinfo=zone).timestamp()) * 1_000_000

@@ -65,7 +65,7 @@ def analyse_window(runtime: Runtime, zone: str, *, days: int | None = None) -> P
     Texts that are new are measured first, and what places in prompts are worth is fitted anew: the plan reads it.
     """
     with runtime.warehouse.session() as session:
-        extent = spend.request_extent(session)
+        extent = spend.request_extent(session, now_us())
     if extent is None:
         return None
     first, last = extent

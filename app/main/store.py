@@ -14,6 +14,7 @@ import httpx2
 
 from app.analysis import alike_logs, token_checks
 from app.core.errors import NotFoundError, UsageError
+from app.core.view import latest_us
 from app.main.refresh import attribute_and_sum, now_us
 from app.main.runtime import demand_store, make_folder, opened
 from app.main.service_calls import alone, service_client
@@ -140,7 +141,7 @@ def doctor(settings: Settings) -> list[dict[str, Any]]:
         checks.append(
             _check("roll-ups equal facts", not wrong, "they agree" if not wrong else f"{len(wrong)} buckets differ")
         )
-        checks += [_check(*finding) for finding in upkeep.checks(session)]
+        checks += [_check(*finding) for finding in upkeep.checks(session, latest_us(now_us()))]
         alike = [one.text() for one in alike_logs.find(session)]
         checks.append(_check("one call, one log", True, " ".join(alike) or "no two logs of a source have calls alike"))
         checks += token_checks.checks(session)

@@ -132,7 +132,7 @@ class Frame:
 
 def surroundings(context: Context, page: Page, content: Content) -> Surroundings:
     """How far the logs go and how much of what the page is about has a price, over one named period."""
-    found = covered.reach_of(context.session)
+    found = covered.reach_of(context.session, context.now_us)
     known = content.figures
     share, without = (
         (known.priced_share, known.requests_unpriced)

@@ -17,8 +17,8 @@ from app.analysis.movers import movers
 from app.analysis.rules import load
 from app.core.errors import UsageError
 from app.core.money import pico, usd_text
-from app.core.view import DIMENSIONS, Filter, Period, View, period
-from app.warehouse import rollup
+from app.core.view import DIMENSIONS, Filter, Period, View, latest_us, period
+from app.warehouse import rollup, upkeep
 from tests.analysis.facts import add_requests, add_source, open_warehouse
 
 if TYPE_CHECKING:
@@ -233,12 +233,39 @@ def test_complete_to_is_the_oldest_of_the_live_sources() -> None:
         {"source": "given up", "start_us": us("2026-06-01T10:00:00Z")},
     ]
     with filled(rows, sources={"quiet": "api", "a": "api"}).session() as session:
-        fresh, reach = cover.freshness(session), cover.reach_of(session)
+        fresh, reach = cover.freshness(session), cover.reach_of(session, us("2026-11-20T00:00:00Z"))
     assert [(item.source, item.requests, item.billing) for item in fresh] == [
         ("a", 1, "api"), ("b", 1, "unknown"), ("given up", 1, "unknown"), ("quiet", 0, "api"),
     ]  # fmt: skip
     assert reach is not None
     assert reach.complete_us == us("2026-11-18T10:00:00Z")
+
+
+def test_one_call_of_the_far_future_moves_no_window_and_no_freshness() -> None:
+    now_us = us("2026-11-20T00:00:00Z")
+    right = [
+        {"source": "a", "start_us": us("2026-11-19T10:00:00Z")},
+        {"source": "b", "start_us": us("2026-11-18T10:00:00Z")},
+    ]
+    wrong = [{"source": name, "start_us": us("2036-11-28T10:00:00Z")} for name in ("a", "only wrong")]
+    with filled([*right, *wrong]).session() as session:
+        reach = cover.reach_of(session, now_us)
+        assert spend.request_extent(session, now_us) == (right[1]["start_us"], right[0]["start_us"])
+        checks = {name: (holds, said) for name, holds, said in upkeep.checks(session, latest_us(now_us))}
+    assert reach is not None
+    assert (reach.complete_us, reach.newest_us, reach.silent) == (right[1]["start_us"], right[0]["start_us"], ())
+    holds, said = checks["times"]
+    assert not holds
+    assert said.startswith("2 in the future, up to 2036-11-28 10:00Z")
+
+
+def test_where_every_call_is_of_the_future_the_clock_is_doubted() -> None:
+    rows = [{"source": "a", "start_us": us("2026-11-19T10:00:00Z")}]
+    with filled(rows).session() as session:
+        reach = cover.reach_of(session, us("2024-01-01T00:00:00Z"))
+        assert spend.request_extent(session, us("2024-01-01T00:00:00Z")) == (rows[0]["start_us"],) * 2
+    assert reach is not None
+    assert reach.newest_us == rows[0]["start_us"]
 
 
 def test_values_are_bound_and_dimensions_are_a_fixed_list() -> None:

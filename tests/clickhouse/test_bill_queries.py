@@ -225,7 +225,7 @@ QUESTIONS: tuple[tuple[str, dict[str, str], dict[str, object]], ...] = (
     ("billed.without_rate", {}, RANGE),
     ("spend.from_bills", {"facts": "spend_hour"}, RANGE),
     ("spend.extent", {}, {}),
-    ("spend.request_extent", {}, {}),
+    ("spend.request_extent", {}, {"before_us": 2**62}),
 )
 
 

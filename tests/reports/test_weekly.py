@@ -249,7 +249,7 @@ def test_a_report_is_complete_to_where_the_pages_say_it_is() -> None:
     ]
     books = company(rows)
     with books.deps.warehouse.session() as session:
-        reach = coverage.reach_of(session)
+        reach = coverage.reach_of(session, NOW_US)
     assert reach is not None
     assert reach.slowest == "claude-gateway"
     said = section(report(books, week="2026-W47"), "How true is this").sentences[0]
