@@ -104,3 +104,26 @@ def test_a_shard_of_an_older_version_is_taken_in(store: Store, tmp_path: Path) -
     frame.drop("calls_summed").write_ipc(shard / "requests.arrow")
     take_inbox(store.warehouse, Unpriced(), store.data_dir)
     assert store.rows("SELECT tok_input, calls_summed FROM requests") == [(10, None)]
+
+
+def test_reasons_and_exports_count_as_many_calls_as_spend(tmp_path: Path) -> None:
+    row = {"timestamp": AT, "provider": "openai", "model": "gpt-4o-2024-08-06", "input_tokens": 90, "output_tokens": 9}
+    unpriced = {**row, "model": "no-such-model"}
+    log(
+        tmp_path / "rows.jsonl",
+        *({**row, "request_id": f"g{calls}", "num_requests": calls} for calls in (10, 21)),
+        *({**row, "request_id": f"s{number}"} for number in range(3)),
+        {**unpriced, "request_id": "u", "num_requests": 7},
+    )
+    data = tmp_path / "data"
+    assert inside(data, "ingest", tmp_path / "rows.jsonl").code == 0
+    said = inside(data, "analyze", "--json").json
+    assert said["requests"] == 41
+    by_model = {row["name"]: row["requests"] for row in said["by_model"]}
+    assert by_model == {"gpt-4o": 34, "no-such-model": 7}
+    (missing,) = said["unpriced"]["details"]
+    assert (missing["requests"], missing["reasons"]) == (7, {"unknown_model": 7})
+    assert inside(data, "export", "focus", "--out", tmp_path / "focus.csv").code == 0
+    rows = pl.read_csv(tmp_path / "focus.csv", infer_schema_length=0)
+    outputs = rows.filter(pl.col("x_TokenClass") == "output")
+    assert outputs["x_Requests"].cast(pl.Int64).sum() == 41

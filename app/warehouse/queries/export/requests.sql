@@ -9,7 +9,7 @@ SELECT
     coalesce(a.environment, 'unassigned') AS environment,
     coalesce(a.rule, 'none') AS assigned_by,
     a.template,
-    cast(1 AS BIGINT) AS calls,
+    cast(CASE WHEN r.calls_summed > 1 THEN r.calls_summed ELSE 1 END AS BIGINT) AS calls,
     cast(NULL AS VARCHAR) AS charge
 FROM (
     SELECT start_us AS at_us, * FROM counted_requests WHERE start_us IS NOT NULL

@@ -14,7 +14,7 @@ SELECT
         WHEN concat(' ', warnings, ' ') LIKE '% no_prompt_tokens %' THEN 'no_prompt_tokens'
         ELSE 'no_price'
     END AS reason,
-    count(*) AS requests
+    cast(sum(CASE WHEN calls_summed > 1 THEN calls_summed ELSE 1 END) AS BIGINT) AS requests
 FROM counted_requests
 WHERE cost_state IN ('partly', 'unpriced', 'unknown')
     AND coalesce(start_us, 0) >= $from_us AND coalesce(start_us, 0) < $to_us
