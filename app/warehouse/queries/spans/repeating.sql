@@ -2,13 +2,11 @@
 -- the same trace: request_key, trace_id, span_id, parent_id, start_us. What stands under what is told by parent ids, through
 -- spans that are no calls. A call repeats those under it where it reports nothing, has no response id or that of one
 -- under it, or reports exactly their sum. Langfuse's observations have ids of their own and seldom a response's: there
--- a missing one says nothing. Spans of other programs in between (HTTP, frameworks) are not kept, so an agent may stand
--- above calls without a known link: it repeats them where it sums exactly those calls that nothing stands above and that
--- began while it ran.
+-- a missing one says nothing.
 WITH RECURSIVE
 calls AS (
     SELECT
-        request_key, trace_id, parent_id, source_record, provider_response_id, start_us, end_us, calls_summed,
+        request_key, trace_id, parent_id, source_record, provider_response_id, start_us,
         source IN (SELECT source FROM sources WHERE format = 'langfuse') AS own_ids,
         coalesce(
             tok_input, tok_cache_read, tok_cache_write_5m, tok_cache_write_30m, tok_cache_write_1h,
@@ -39,27 +37,15 @@ up AS (
     SELECT u.under_key, u.trace_id, l.parent_id
     FROM up AS u
     INNER JOIN links AS l ON l.trace_id = u.trace_id AND l.span_id = u.above
-),
-
-holders AS (
-    SELECT u.under_key, h.*, u.above
-    FROM calls AS h
-    INNER JOIN up AS u
-        ON u.trace_id = h.trace_id
-        AND h.source_record = CASE WHEN h.own_ids THEN u.above ELSE u.trace_id || '/' || u.above END
-        AND u.under_key <> h.request_key
-),
-
-orphans AS (
-    SELECT trace_id, start_us, tokens_in, tokens_out
-    FROM calls
-    WHERE parent_id IS NOT NULL AND has_usage AND calls_summed IS NULL
-        AND request_key NOT IN (SELECT under_key FROM holders)
 )
 
-SELECT h.request_key, h.trace_id, min(h.above) AS span_id, h.parent_id, h.start_us
-FROM holders AS h
-INNER JOIN calls AS c ON c.request_key = h.under_key
+SELECT h.request_key, h.trace_id, min(u.above) AS span_id, h.parent_id, h.start_us
+FROM calls AS h
+INNER JOIN up AS u
+    ON u.trace_id = h.trace_id
+    AND h.source_record = CASE WHEN h.own_ids THEN u.above ELSE u.trace_id || '/' || u.above END
+    AND u.under_key <> h.request_key
+INNER JOIN calls AS c ON c.request_key = u.under_key
 GROUP BY
     h.request_key, h.trace_id, h.parent_id, h.start_us, h.provider_response_id, h.own_ids, h.has_usage, h.tokens_in,
     h.tokens_out
@@ -68,11 +54,3 @@ HAVING
     OR (h.provider_response_id IS NULL AND NOT h.own_ids)
     OR max(CASE WHEN c.provider_response_id = h.provider_response_id THEN 1 ELSE 0 END) = 1
     OR (h.tokens_in = sum(c.tokens_in) AND h.tokens_out = sum(c.tokens_out))
-UNION
-SELECT
-    h.request_key, h.trace_id, substring(h.source_record, length(h.trace_id) + 2) AS span_id, h.parent_id, h.start_us
-FROM calls AS h
-INNER JOIN orphans AS o ON o.trace_id = h.trace_id AND o.start_us >= h.start_us AND o.start_us <= h.end_us
-WHERE h.calls_summed = 0 AND NOT h.own_ids AND h.tokens_in > 0 AND h.tokens_out > 0
-GROUP BY h.request_key, h.trace_id, h.source_record, h.parent_id, h.start_us, h.tokens_in, h.tokens_out
-HAVING h.tokens_in = sum(o.tokens_in) AND h.tokens_out = sum(o.tokens_out)
