@@ -12,10 +12,10 @@ from zlib import crc32
 
 import msgspec
 
-from app.core.hashing import BY_ID, BY_RECORD, call_identity, former_key, hash64
+from app.core.hashing import BY_ID, BY_RECORD, call_identity, encoded, former_key, hash64
 from app.core.money import pico
 from app.core.response_ids import plain_id
-from ingest.prints import BLOCK, HEAD, LONG_PART, Prints, encoded, signed
+from ingest.prints import BLOCK, HEAD, LONG_PART, Prints, signed
 
 if TYPE_CHECKING:
     from app.core.usage import Part, UsageEvent
@@ -260,7 +260,7 @@ class Fingerprinter:
     def _blocks(self, rows: Rows, slot: int, ids: list[int], step: int, chain: bytes) -> int:
         """One segment a block of an already hashed prefix; its bytes are counted as one a token. Returns their sum."""
         for pos, block in enumerate(ids):
-            own = str(block).encode()
+            own = encoded(str(block))
             chain = self._digest(chain + own)
             rows.segment((slot, pos, "user", "text", self._hash(own), signed(chain)[0], step, (pos + 1) * step, True))
         return len(ids) * step

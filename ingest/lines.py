@@ -20,7 +20,24 @@ def _whole(digits: str) -> int | float:
     return int(digits) if len(digits) <= _LONGEST_NUMBER else float(digits)
 
 
-DECODER: Final = json.JSONDecoder(parse_int=_whole)
+class _Decoder(json.JSONDecoder):
+    """JSON in which every text can be held: half of a surrogate pair, as an escape spells it, is a question mark."""
+
+    def raw_decode(self, s: str, idx: int = 0) -> tuple[Any, int]:
+        value, end = super().raw_decode(s, idx)
+        is_suspect = s.find(r"\ud", idx, end) >= 0 or s.find(r"\uD", idx, end) >= 0
+        return (_holdable(value) if is_suspect else value), end
+
+
+def _holdable(value: Any) -> Any:
+    if type(value) is str:
+        return value.encode("utf-8", "replace").decode()
+    if type(value) is dict:
+        return {_holdable(key): _holdable(inner) for key, inner in value.items()}
+    return list(map(_holdable, value)) if type(value) is list else value
+
+
+DECODER: Final = _Decoder(parse_int=_whole)
 _FIRST_KEY: Final = re.compile(r'\{\s*"[^"\\]{1,64}"\s*:')
 _OBJECT: Final = re.compile(r'\{\s*"')
 _BRACKETED: Final = re.compile(r"\[[^\[\]{}\"]*\]")  # `[2026-03-02 10:00:00] {...}`

@@ -8,6 +8,8 @@ from typing import Final
 
 import msgspec
 
+from app.core.hashing import encoded
+
 BLOCK: Final = 512
 LONG_PART: Final = 4096
 HEAD: Final = 64 * 1024
@@ -101,11 +103,3 @@ class Prints:
         state.update(data)
         found = self._lines[line] = signed(state.digest())[0], len(data)
         return found
-
-
-def encoded(text: str) -> bytes:
-    """UTF-8 bytes of a text; lone surrogates pass, because a hash must not depend on what a store can hold."""
-    try:
-        return text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-8", "surrogatepass")

@@ -22,6 +22,14 @@ def hash64(data: bytes, key: bytes = b"") -> int:
     return int.from_bytes(blake2b(data, digest_size=8, key=key).digest(), "big", signed=True)
 
 
+def encoded(text: str) -> bytes:
+    """UTF-8 bytes of a text; lone surrogates pass, because a hash must not depend on what a store can hold."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass")
+
+
 def request_key(
     provider_response_id: str | None,
     source: str,
@@ -46,11 +54,11 @@ def call_identity(
     They begin with BY_ID where the response id is strong, with BY_RECORD where the record's own id is one everywhere.
     """
     if provider_response_id is not None and is_strong_id(provider_response_id, provider):
-        return BY_ID + provider_response_id.encode()
+        return BY_ID + encoded(provider_response_id)
     if source_record == provider_response_id and start_us is not None and _EVERYWHERE.match(source_record) is None:
         source_record = f"{source_record}\0{start_us}"
     if _RECORD_ID.match(source_record) is not None:
-        return BY_RECORD + source_record.encode()
+        return BY_RECORD + encoded(source_record)
     return _record_identity(source, source_record)
 
 
@@ -66,14 +74,14 @@ def former_key(given_id: str | None, source: str, source_record: str, identity: 
         identity: the call's identity today.
     """
     strong = given_id is not None and _FORMER_STRONG.match(given_id) is not None
-    former = BY_ID + (given_id or "").encode() if strong else _record_identity(source, source_record)
+    former = BY_ID + encoded(given_id or "") if strong else _record_identity(source, source_record)
     return None if former == identity else hash64(former)
 
 
 def _record_identity(source: str, source_record: str) -> bytes:
     if is_span_id(source_record):
-        return b"span\x00" + source_record.encode()
-    return b"src\x00" + source.encode() + b"\x00" + source_record.encode()
+        return b"span\x00" + encoded(source_record)
+    return b"src\x00" + encoded(source) + b"\x00" + encoded(source_record)
 
 
 # A W3C trace id (128 random bits) and the id of a span in it, as formats of traces write them: the same call wherever

@@ -237,3 +237,40 @@ def test_bad_records_of_every_format_are_in_quarantine_with_their_place(
     assert summary.rejected == len(places) > len(paths)
     assert all(place.file and place.line > 0 and place.reason for place in places)
     store.warehouse.close()
+
+
+def texts_of(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Where a record has a text."""
+    if isinstance(value, str):
+        yield place
+    elif isinstance(value, (dict, list)):
+        for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from texts_of(inner, (*place, key))
+
+
+def put(value: Any, place: tuple[Any, ...], text: str) -> Any:
+    """The record with another text in one place."""
+    if not place:
+        return text
+    copy = value.copy()
+    copy[place[0]] = put(value[place[0]], place[1:], text)
+    return copy
+
+
+def test_half_a_surrogate_pair_in_any_text_costs_no_file(tmp_path: Path) -> None:
+    """Wherever a log spells it by an escape: no store can hold it, and no hash must fail at it."""
+    paths = []
+    for name, units in UNITS.items():
+        odd = [
+            put(record, place, text)
+            for record in units[0]
+            for place in texts_of(record)
+            for text in ("\ud800", "msg_\udc00" + "x" * 20)
+        ]
+        paths.append(tmp_path / f"{name}.jsonl")
+        paths[-1].write_text("".join(json.dumps(record) + "\n" for record in (*units[0], *odd)))
+    store = Store(tmp_path / "store")
+    summary = store.ingest(paths)
+    assert summary.files == len(paths)
+    assert summary.read >= sum(len(units[0]) for units in UNITS.values())
+    store.warehouse.close()

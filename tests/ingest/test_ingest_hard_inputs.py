@@ -174,3 +174,23 @@ def test_an_impossible_count_costs_its_field_and_no_sum(
     assert (bad, state) == (None, "unknown")
     assert good in (10, 100)
     assert f"bad_number:{'input' if column == 'tok_input' else 'output'}" in warnings.split()
+
+
+def test_ids_that_no_store_can_hold_cost_no_file(store: Store, tmp_path: Path) -> None:
+    """Half of a surrogate pair, as a JSON escape can spell it, in every id that tells which call a record is."""
+    whole = json.loads(line(1))
+    answer = whole["response"]
+    odd = [
+        {**whole, "response": {**answer, "id": "\ud800"}},
+        {**whole, "response": {**answer, "id": "chatcmpl-" + "\udc00" * 24}},
+        {"request_id": "\ud800", "request_created_at": "2026-03-02T10:00:00Z", "response_status": 200, "delay_ms": 900,
+         "provider": "OPENAI", "request_model": "gpt-4o", "prompt_tokens": 10, "completion_tokens": 2, "total_tokens": 12},
+    ]  # fmt: skip
+    for number, record in enumerate(odd):
+        path = tmp_path / f"{number}.jsonl"
+        path.write_text(json.dumps(record) + "\n" + line(10 + number))
+        for _ in range(2):
+            summary = store.ingest(path)
+            path = path.rename(path.with_name(f"again-{path.name}"))  # read once more, under another name
+        assert (summary.stored, summary.rejected) == (0, 0), number
+    assert store.one("SELECT count(*) FROM requests") == 6
